@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,7 +15,7 @@ from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.codec import dump, storable_reason
 from adapters.outbound.storage.events import LISTENED
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import ASYNC_COMMIT, EventStatus, MessageStatus, QueueKind
+from adapters.outbound.storage.queue.statements import QueueKind, read_statements
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import (
     channel_instance,
@@ -26,7 +27,6 @@ from adapters.outbound.storage.tables import (
     schedule,
     send_breaker,
 )
-from domain.events import EventKind
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
 from domain.routing.model import MOST_ROUNDS, WINDOW
@@ -35,82 +35,14 @@ from ports.instances import HealthRecord
 log = logging.getLogger(__name__)
 
 
+SQL = read_statements(Path(__file__).with_suffix(".sql"), listened=LISTENED)
+
 REGISTRATION = "registration"
 """The check whether the webhook is registered; the others are the activities."""
 
 
-def log_health_sql(failing: str) -> str:
-    """The CTEs that record whether a note on some checks of an instance changes its health. Primary keys.
-
-    `failing`: a condition, whether the noted checks fail from now on. Parameters: `instance`; `checks`, the names of
-    the noted checks; `reason`, why they fail. The first of several checks that fails makes the instance unhealthy,
-    the last one that works again makes it healthy.
-    """
-    return f"""
-checks AS (
-    SELECT a.activity AS name, a.last_error_at > greatest(a.last_success_at, i.updated_at) AS failing
-    FROM channel_instance i JOIN instance_activity a ON a.instance_id = i.id WHERE i.id = %(instance)s
-    UNION ALL
-    SELECT '{REGISTRATION}', webhook_error IS NOT NULL AND webhook_registered IS FALSE
-    FROM instance_health WHERE instance_id = %(instance)s
-), change AS (
-    SELECT coalesce(bool_or(failing), false) AS before, ({failing})
-        OR coalesce(bool_or(failing) FILTER (WHERE name <> ALL(%(checks)s::text[])), false) AS after FROM checks
-), logged AS (
-    INSERT INTO event_log (kind, instance_id, data)
-    SELECT '{EventKind.INSTANCE_HEALTH}', i.id, json_build_object('healthy', NOT c.after,
-        'activity', (%(checks)s::text[])[1], 'error', CASE WHEN c.after THEN %(reason)s::text END)::text
-    FROM change c, channel_instance i WHERE i.id = %(instance)s AND c.before <> c.after AND {LISTENED}
-)
-"""
-
-
-LOG_SAVED = f"WITH {log_health_sql('false')} SELECT"
-"""For an instance that is saved: what failed before that does not count."""
-
-
-_STILL_FAILING = """
-EXISTS (SELECT FROM instance_activity WHERE instance_id = %(instance)s AND activity = %(activity)s
-    AND last_error_at > greatest(last_success_at, coalesce(%(at)s, now()),
-        (SELECT updated_at FROM channel_instance WHERE id = %(instance)s)))
-"""
-
 SUCCESS_EVERY = 10.0
 """Seconds between two notes of success of one activity, so that a busy instance costs no write per message."""
-
-SUCCEEDED = f"""
-WITH {log_health_sql(_STILL_FAILING)}
-INSERT INTO instance_activity AS a (instance_id, activity, last_success_at)
-SELECT id, %(activity)s, coalesce(%(at)s, now()) FROM channel_instance
-WHERE id = %(instance)s AND {ASYNC_COMMIT} IS NOT NULL FOR KEY SHARE
-ON CONFLICT (instance_id, activity) DO UPDATE
-SET last_success_at = greatest(a.last_success_at, excluded.last_success_at)
-"""
-
-
-FAILED = f"""
-WITH {log_health_sql("true")}
-INSERT INTO instance_activity (instance_id, activity, last_error, last_error_at)
-SELECT id, %(activity)s, %(reason)s, now() FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
-ON CONFLICT (instance_id, activity) DO UPDATE
-SET last_error = excluded.last_error, last_error_at = excluded.last_error_at
-"""
-
-QUEUES = f"""
-SELECT i.id, (SELECT count(*) FROM inbox WHERE instance_id = i.id AND status = {EventStatus.QUEUED}),
-    (SELECT count(*) FROM outbox WHERE instance_id = i.id AND status = {MessageStatus.PENDING}),
-    (SELECT count(*) FROM outbox WHERE instance_id = i.id AND status = {MessageStatus.DEAD})
-FROM unnest(%(ids)s) AS i(id)
-"""
-"""Indexes `inbox_by_queue`, `outbox_by_instance` and `outbox_dead`."""
-
-REGISTERED = f"""
-WITH {log_health_sql("%(reason)s::text IS NOT NULL AND NOT %(registered)s")}
-INSERT INTO instance_health (instance_id, webhook_registered, webhook_error, note)
-SELECT id, %(registered)s, %(reason)s, %(note)s FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
-ON CONFLICT (instance_id) DO UPDATE
-SET webhook_registered = excluded.webhook_registered, webhook_error = excluded.webhook_error, note = excluded.note
-"""
 
 
 class PostgresHealth:
@@ -154,7 +86,11 @@ class PostgresHealth:
         return (await self.queues([instance_id]))[instance_id]
 
     async def queues(self, instance_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
-        rows = await self._database.fetch(QUEUES, {"ids": Bigints(instance_ids)}) if instance_ids else []
+        rows = (
+            await self._database.fetch(SQL["count_queued"], {"ids": Bigints(instance_ids)})
+            if instance_ids
+            else []
+        )
         return {id: dict(zip(("waiting", "pending", "dead"), counts, strict=True)) for id, *counts in rows}
 
     async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
@@ -162,11 +98,13 @@ class PostgresHealth:
         if now - self._noted.get(key, -SUCCESS_EVERY) < SUCCESS_EVERY:
             return
         self._noted[key] = now
-        await self._note(SUCCEEDED, {**_check(instance_id, activity), "activity": activity, "at": at})
+        await self._note(
+            SQL["note_success"], {**_check(instance_id, activity), "activity": activity, "at": at}
+        )
 
     async def failed(self, instance_id: int, activity: Activity, reason: str) -> None:
         self._noted.pop((instance_id, activity), None)
-        await self._note(FAILED, {**_check(instance_id, activity, reason), "activity": activity})
+        await self._note(SQL["note_failure"], {**_check(instance_id, activity, reason), "activity": activity})
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -178,7 +116,7 @@ class PostgresHealth:
         self, instance_id: int, registered: bool, error: str | None, note: str | None = None
     ) -> None:
         noted = {**_check(instance_id, REGISTRATION, error), "registered": registered, "note": note}
-        await self._database.execute(REGISTERED, noted)
+        await self._database.execute(SQL["note_registration"], noted)
 
     async def tried_in_vain(self) -> Sequence[int]:
         health = instance_health.c
@@ -207,7 +145,7 @@ class PostgresHealth:
 
 
 def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, object]:
-    """The parameters of `log_health_sql`."""
+    """The parameters of the macro `log_health`."""
     return {
         "instance": instance_id,
         "checks": [name],

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.health import LOG_SAVED
+from adapters.outbound.storage.health import SQL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.schema import columns_of
@@ -158,7 +158,7 @@ class PostgresInstances:
         try:
             async with self._database.transaction() as connection:
                 if changed is not None:
-                    await connection.execute(LOG_SAVED, saved)
+                    await connection.execute(SQL["log_saved"], saved)
                 row = await (await connection.run(statement.returning(*INSTANCE))).fetchone()
                 return self.read(*row) if row else None
         except psycopg.errors.UniqueViolation as error:

@@ -24,11 +24,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
-from adapters.outbound.storage.queue.statements import ASYNC_COMMIT, MessageStatus, QueueKind
+from adapters.outbound.storage.queue.statements import MessageStatus, QueueKind, read_statements
 from adapters.tasks import cancelled
 from domain.monitoring.model import Period
 
@@ -57,6 +58,14 @@ class Steps(ABC):
 
 NOW = "coalesce(%(now)s::timestamptz, now())"
 """The time by which rows are old. The product leaves it to the server; a test names another one."""
+
+LONGEST_CONVERSATION = 10_000
+"""Events of a conversation that are kept, beyond those of the days in which a redelivery is recognised."""
+PAGE = 200
+"""Conversations that are looked at by one statement."""
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"), now=NOW, longest_conversation=LONGEST_CONVERSATION, page=PAGE
+)
 
 REDELIVERY = timedelta(days=14)
 """How long a redelivery is recognised, and a sent message is known."""
@@ -95,34 +104,22 @@ class Rule:
     order: str = ""
 
     @property
-    def _order(self) -> str:
-        return self.order or self.column
-
-    @property
     def start(self) -> str:
         """Lower than each value of `order`."""
         return "-1" if self.order else "-infinity"
 
     @property
     def delete(self) -> str:
-        """Answers with the number of rows, and the last value of `order`."""
-        kind = "bigint" if self.order else "timestamptz"
-        return f"""
-            WITH gone AS (
-                DELETE FROM {self.table} WHERE ({self.key}) IN (
-                    SELECT {self.key} FROM {self.table} WHERE {self.where} AND {self._order} >= %(after)s::{kind}
-                    AND {self.column} < {NOW} - %(kept)s ORDER BY {self._order} LIMIT %(batch)s
-                    FOR UPDATE SKIP LOCKED
-                ) RETURNING {self._order} AS place
-            ) SELECT count(*), max(place)::text FROM gone
-        """
+        return self._filled("delete_old", kind="bigint" if self.order else "timestamptz")
 
     def overdue(self, place: int) -> str:
-        """`place`, and for how many seconds the oldest row has been due; no row without old rows."""
-        return f"""(
-            SELECT {place}, extract(epoch FROM {NOW} - %(kept{place})s - {self.column})::float8 FROM {self.table}
-            WHERE {self.where} ORDER BY {self._order} LIMIT 1
-        )"""
+        return self._filled("overdue", place=place)
+
+    def _filled(self, name: str, **values: object) -> str:
+        order = self.order or self.column
+        return SQL[name].format(
+            table=self.table, key=self.key, column=self.column, where=self.where, order=order, **values
+        )
 
 
 def overdue(all_rules: Sequence[Rule]) -> str:
@@ -178,74 +175,34 @@ def rules(times: Times) -> Iterator[Rule]:
 KEPT = timedelta(days=400)
 """Longer than links to files may be valid (MESSAGE_FILE_DAYS)."""
 
-DELETE = f"""
-WITH old AS (
-    SELECT id, blob_key FROM message_file WHERE created_at < {NOW} - %(kept)s ORDER BY created_at LIMIT %(batch)s
-), gone AS (
-    DELETE FROM message_file f USING old WHERE f.id = old.id RETURNING f.blob_key
-), counted AS (
-    UPDATE blob b SET reference_count = greatest(1, b.reference_count - c.count)
-    FROM (SELECT blob_key, count(*) AS count FROM gone GROUP BY 1) c WHERE b.key = c.blob_key
-) SELECT count(*), 0 FROM gone
-"""
-"""Bytes that no row needs go by their own age. Index `message_file_by_age`, and the primary key of `blob`."""
-
 
 class RepeatedFiles(Steps):
     async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
-        for step in self._until_none("message_file", DELETE, {"now": now, "kept": KEPT}):
+        for step in self._until_none(
+            "message_file", SQL["delete_repeated_files"], {"now": now, "kept": KEPT}
+        ):
             yield step
 
 
-LONGEST_CONVERSATION = 10_000
-"""Events of a conversation that are kept, beyond those of the days in which a redelivery is recognised."""
-PAGE = 200
-"""Conversations that are looked at by one statement."""
 ACTIVE = timedelta(days=1)
-
-LONG = f"""
-SELECT q.instance_id, q.session_key, q.touched_at, (
-    SELECT n.id FROM inbox n WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key
-    ORDER BY n.id DESC OFFSET {LONGEST_CONVERSATION} LIMIT 1
-) FROM queue q WHERE q.kind = {QueueKind.INBOUND} AND q.pending = 0
-    AND (q.touched_at, q.instance_id, q.session_key) > (%(at)s, %(instance)s, %(session)s)
-ORDER BY q.touched_at, q.instance_id, q.session_key LIMIT {PAGE}
-"""
-"""One in which a message waits is looked at another time. Indexes `queue_touched` and `inbox_by_session`."""
-
-DELETE_TURNS = f"""
-WITH gone AS (
-    DELETE FROM inbox WHERE id IN (
-        SELECT i.id FROM inbox i WHERE i.instance_id = %(instance)s AND i.session_key = %(session)s
-        AND i.id <= %(last)s AND i.status <> 0 AND i.finished_at < {NOW} - %(kept)s ORDER BY i.id LIMIT %(batch)s
-    ) RETURNING 1
-) SELECT count(*), 0 FROM gone
-"""
-"""Index `inbox_by_session`."""
 
 
 class LongConversations(Steps):
     async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
         at = await database.fetch_value(f"SELECT {NOW} - %(active)s", {"now": now, "active": ACTIVE})
         after: dict[str, Any] = {"at": at, "instance": 0, "session": ""}
-        while rows := await database.fetch(LONG, after):
+        while rows := await database.fetch(SQL["long_conversations"], after):
             for instance, session, at, last in rows:
                 after = {"at": at, "instance": instance, "session": session}
                 if last is not None:
                     parameters = {**after, "last": last, "now": now, "kept": REDELIVERY}
-                    for step in self._until_none("inbox", DELETE_TURNS, parameters):
+                    for step in self._until_none("inbox", SQL["delete_turns"], parameters):
                         yield step
 
 
 LATE_WRITERS = "1 hour"
 """So long after its removal something may still be stored for an instance, by a transaction that began before."""
 
-REMOVED = f"""
-SELECT instance_id, removed_at < now() - interval '{LATE_WRITERS}' FROM removed_instance
-ORDER BY removed_at LIMIT 1000
-"""
-"""Index `removed_instance_by_age`."""
-FORGET = "DELETE FROM removed_instance WHERE instance_id = ANY(%s)"
 
 BY_INSTANCE = {
     "inbox": "instance_id = %(instance)s",
@@ -257,13 +214,7 @@ BY_INSTANCE = {
 """Indexes `inbox_by_session`, `outbox_by_instance`, `event_log_by_session` and `message_file_by_session`, and the
 primary key of `queue`. Events about the instance itself hold no texts, and go by age."""
 DELETES = {
-    table: f"""
-        WITH gone AS (
-            DELETE FROM {table} WHERE ctid = ANY(ARRAY(
-                SELECT ctid FROM {table} WHERE {condition} LIMIT %(batch)s FOR UPDATE
-            )) RETURNING 1
-        ) SELECT count(*), 0 FROM gone
-    """
+    table: SQL["delete_of_instance"].format(table=table, condition=condition)
     for table, condition in BY_INSTANCE.items()
 }
 
@@ -271,14 +222,14 @@ DELETES = {
 class RemovedInstances(Steps):
     async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
         done = []
-        for instance, is_settled in await database.fetch(REMOVED):
+        for instance, is_settled in await database.fetch(SQL["removed_instances"]):
             for table, statement in DELETES.items():
                 for step in self._until_none(table, statement, {"instance": instance}):
                     yield step
             if is_settled:
                 done.append(instance)
         if done:
-            await database.execute(FORGET, (done,))
+            await database.execute(SQL["forget_instances"], (done,))
 
 
 log = logging.getLogger(__name__)
@@ -287,11 +238,6 @@ BATCH = 1000
 """Rows that one statement deletes: some ten milliseconds of work."""
 LONGEST_RUN = 240.0
 """Seconds after which a run ends; the next one goes on where it stopped."""
-LOCK = f"SELECT pg_try_advisory_xact_lock(1985174040), {ASYNC_COMMIT}"
-"""What a crash of the database takes back is deleted again."""
-BLOATED = """
-SELECT relname FROM pg_stat_user_tables WHERE n_dead_tup > greatest(100000, n_live_tup) ORDER BY relname
-"""
 LATE = 86_400.0
 """Seconds that a row may be overdue before it is told as a fault."""
 SMALL_TABLES = (
@@ -354,7 +300,7 @@ class Retention:
     async def _step(self, statement: str, parameters: Mapping[str, Any]) -> tuple[int, Any] | None:
         """None if another process has the lock."""
         async with self._database.transaction(STATEMENT_SECONDS) as connection:
-            row = await (await connection.execute(LOCK)).fetchone()
+            row = await (await connection.execute(SQL["lock_retention"])).fetchone()
             if not row or not row[0]:
                 return None
             [result] = await (await connection.execute(statement, parameters)).fetchall()
@@ -373,4 +319,4 @@ class Retention:
 
     async def bloated(self) -> Sequence[str]:
         """Large tables of which more than half is dead rows."""
-        return await self._database.fetch_column(BLOATED)
+        return await self._database.fetch_column(SQL["bloated_tables"])

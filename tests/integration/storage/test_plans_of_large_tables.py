@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Doubles, Texts, register
-from adapters.outbound.storage.conversations.erasure import UNSENT
+from adapters.outbound.storage.conversations import erasure
 from adapters.outbound.storage.queue.conversations import columns_of
 from adapters.outbound.storage.queue.inbox import NO_IDS
 from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
@@ -63,7 +63,7 @@ OF_A_QUEUE: Mapping[str, tuple[str, object, str]] = {
     "album": (SQL["album"], {**QUEUE, "album": "a"}, "inbox"),
     "left by a dead worker": (SQL["free_leases"], ([1],), "inbox i"),
     "taken by the platform": (SQL["recognise_message"], STATUS, "outbox o"),
-    "erased": (UNSENT[0], QUEUE, "outbox"),
+    "erased": (erasure.SQL["delete_unsent"], QUEUE, "outbox"),
 }
 TYPES = {
     Bigints: "bigint[]", Texts: "text[]", Bools: "bool[]", Doubles: "float8[]", int: "bigint", bool: "bool",

@@ -143,7 +143,7 @@ async def test_a_run_that_is_over_goes_on_with_the_next(
 async def test_one_process_cleans_at_a_time(database: Database, instance: int) -> None:
     await database.execute(INBOX, {"instance": instance, "days": 30})
     async with database.transaction() as other:
-        await other.execute(runner.LOCK)
+        await other.execute(runner.SQL["lock_retention"])
         assert await Retention(database, TIMES).clean() == 0
     assert await Retention(database, TIMES).clean() > 0
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -10,10 +11,10 @@ import orjson
 from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.conversations.erasure import erase
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import SQL, QueueKind
+from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.rpc.messages import from_us, to_us
 from domain.conversations.model import ConversationFilter, ConversationSender, ConversationView, Handler
-from domain.instances.model import ACTIVE
 from domain.paging import Page, cursor_of, read_cursor
 from domain.web_chat.model import ChatPlace
 
@@ -29,58 +30,7 @@ SEARCH_SECONDS = 2.0
 LATEST_US = 10**17
 """Microseconds after 1970 that no cursor reaches: it is the year 5138."""
 
-_NO_NUL = r"position('\u0000' IN {0}) = 0"
-"""PostgreSQL refuses to read JSON texts with NUL characters."""
-
-_FOUND = f"""
-(
-    EXISTS (SELECT FROM (
-        SELECT event, answer FROM inbox i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key
-        ORDER BY i.id DESC LIMIT {MOST_COUNTED}
-    ) i WHERE CASE WHEN {_NO_NUL.format("event")} THEN event::json ->> 'text' ILIKE %(pattern)s
-            OR event::json ->> 'name' ILIKE %(pattern)s OR event::json ->> 'sender' ILIKE %(pattern)s END
-        OR CASE WHEN {_NO_NUL.format("answer")} THEN answer::json ->> 'text' ILIKE %(pattern)s END
-    ) OR EXISTS (SELECT FROM (
-        SELECT content FROM send s WHERE s.instance_id = q.instance_id AND s.session_key = q.session_key
-        ORDER BY s.id DESC LIMIT {MOST_COUNTED}
-    ) s WHERE CASE WHEN {_NO_NUL.format("content")} THEN content::json ->> 'text' ILIKE %(pattern)s END)
-)
-"""
-
-_LIST = f"""
-SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at, q.pending > 0,
-    CASE WHEN q.held_until > now() THEN q.held_until END, CASE WHEN q.held_by_until = q.held_until THEN q.held_by END,
-    i.event, i.answer, i.received_at, i.finished_at, s.session_id, s.content, s.created_at,
-    (SELECT count(*) + count(answer) FROM (SELECT answer FROM inbox n
-        WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n)
-    + (SELECT count(*) FROM (SELECT FROM send n
-        WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n),
-    EXISTS (SELECT FROM tool_confirmation c WHERE c.instance_id = q.instance_id AND c.session_key = q.session_key
-        AND c.closed_at IS NULL AND c.decision IS NULL AND c.expires_at > now()),
-    %(pattern)s::text IS NULL OR {_FOUND}
-FROM (
-    SELECT n.channel_id, n.channel_name, q.* FROM (
-        SELECT c.id, c.channel_id, c.channel_name FROM channel_instance c CROSS JOIN LATERAL (
-            SELECT touched_at FROM queue
-            WHERE kind = {QueueKind.INBOUND} AND instance_id + 0 = c.id{{conversations}}
-            ORDER BY touched_at DESC LIMIT 1
-        ) l WHERE c.status = '{ACTIVE}'{{instances}} ORDER BY l.touched_at DESC, c.id DESC LIMIT %(count)s
-    ) n CROSS JOIN LATERAL (
-        SELECT * FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id + 0 = n.id{{conversations}}
-        ORDER BY touched_at DESC, session_key DESC LIMIT %(count)s
-    ) q ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC LIMIT %(count)s
-) q LEFT JOIN LATERAL (
-    SELECT * FROM (SELECT * FROM inbox i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key
-        ORDER BY i.id DESC LIMIT 10) i
-    ORDER BY greatest(received_at, CASE WHEN answer IS NOT NULL THEN finished_at END) DESC, id DESC LIMIT 1
-) i ON true LEFT JOIN LATERAL (
-    SELECT * FROM send s WHERE s.instance_id = q.instance_id AND s.session_key = q.session_key
-    ORDER BY s.id DESC LIMIT 1
-) s ON true
-ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC
-"""
-"""Of the instances only those with the latest conversations are looked at more closely: no other one has any of the
-page. Indexes `queue_conversations`, `inbox_by_session`, `send_by_session` and `tool_confirmation_open`."""
+SQL = read_statements(Path(__file__).with_suffix(".sql"), most_counted=MOST_COUNTED)
 
 _BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
 _WAITING = {True: "pending > 0", False: "pending <= 0"}
@@ -96,7 +46,7 @@ def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> s
         *([] if wanted.handler is None else [_HANDLERS[wanted.handler]]),
         *([] if wanted.session_id is None else ["session_key = %(session)s"]),
     ]
-    return _LIST.format(
+    return SQL["list_conversations"].format(
         instances="".join(f" AND {condition}" for condition, is_needed in instances.items() if is_needed),
         conversations="".join(f" AND {condition}" for condition in conversations),
     )
@@ -201,11 +151,11 @@ class PostgresConversationStore:
             "instance": instance_id,
             "session": key_of(session_id),
         }
-        return await self._database.execute(SQL["hold_conversation"], parameters) > 0
+        return await self._database.execute(QUEUE_SQL["hold_conversation"], parameters) > 0
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
         parameters = {"instance": instance_id, "session": key_of(session_id)}
-        is_known = await self._database.execute(SQL["hand_back_conversation"], parameters) > 0
+        is_known = await self._database.execute(QUEUE_SQL["hand_back_conversation"], parameters) > 0
         self._inbound()
         return is_known
 

@@ -19,10 +19,6 @@ from domain.conversations.model import MessageId, MessageKind
 from domain.refusals import INTERNAL
 from ports.outbox import KnownSession, NewSend, StoredSend
 
-KEY_HOURS = 24
-"""How long an idempotency key is remembered."""
-
-
 LOOKED_AT = 5
 """The newest messages of a person among which the last one written is looked for: they may come out of order."""
 

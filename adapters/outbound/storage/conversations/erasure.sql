@@ -1,0 +1,157 @@
+-- The statements that erase conversations. Column `status` of `inbox`: 0 queued, 1 done; of `outbox`: 0 pending, 1 sent,
+-- 2 dead. Column `kind` of `queue`: 0 inbound, 1 outbound, 2 a correspondent.
+
+{% set of_session = "instance_id = %(instance)s AND session_key = %(session)s" %}
+
+-- name: is_erased
+-- Waits for an erasure that is under way, and keeps one off until the transaction is over. Primary key.
+SELECT event = '{}' FROM inbox WHERE id = %s FOR SHARE
+
+-- name: senders
+-- The ids of all who wrote, as JSON texts: an event begins with session and sender. Index `inbox_by_session`.
+SELECT DISTINCT substring(event FROM '^\{"session":"(?:[^"\\]|\\.)*","sender":("(?:[^"\\]|\\.)*")')
+FROM inbox WHERE {{ of_session }}
+
+{% macro erase_events(more) -%}
+UPDATE inbox SET event = '{}', session_key = '{{ erased }}', answer = NULL, result = NULL, draft = NULL,
+    error = NULL, status = 1, await_until = NULL, finished_at = coalesce(finished_at, now())
+WHERE {{ of_session }}{{ more }} RETURNING id
+{%- endmacro %}
+
+-- name: erase_events
+-- Work on an event that is under way stores nothing: the event has an outcome now. Index `inbox_by_session`.
+{{ erase_events("") }}
+
+-- name: erase_finished_events
+{{ erase_events(" AND status <> 0") }}
+
+-- name: delete_sends
+-- Index `send_by_session`.
+DELETE FROM send WHERE {{ of_session }} RETURNING id
+
+-- name: delete_old_sends
+DELETE FROM send WHERE {{ of_session }}
+AND (idempotency_key IS NULL OR created_at < {{ now }} - interval '24 hours') RETURNING id
+
+{# What was sent, and has an id of the platform or none. Indexes `outbox_by_event` and `outbox_by_send`. #}
+{% macro blank(of) -%}
+UPDATE outbox SET message = '{}', target = '{}', last_error = NULL
+WHERE {{ of }} AND status = 1 AND ref IS NOT NULL
+{%- endmacro %}
+{% macro delete_unnamed(of) -%}
+DELETE FROM outbox WHERE {{ of }} AND status = 1 AND ref IS NULL
+{%- endmacro %}
+
+-- name: blank_answers
+{{ blank("inbox_id = ANY(%(events)s)") }}
+
+-- name: delete_unnamed_answers
+{{ delete_unnamed("inbox_id = ANY(%(events)s)") }}
+
+-- name: blank_sends
+{{ blank("send_id = ANY(%(sends)s)") }}
+
+-- name: delete_unnamed_sends
+{{ delete_unnamed("send_id = ANY(%(sends)s)") }}
+
+-- name: delete_unsent
+-- Index `outbox_by_queue`.
+DELETE FROM outbox
+WHERE (instance_id + 0, session_key || '', status + 0) = (%(instance)s, %(session)s, 0)
+AND hashtextextended(session_key, instance_id) = hashtextextended(%(session)s, %(instance)s)
+
+-- name: delete_dead
+-- Index `outbox_dead`.
+DELETE FROM outbox WHERE {{ of_session }} AND status = 2
+
+-- name: delete_files
+-- Index `message_file_by_session`, and the primary key of `blob`.
+WITH gone AS (DELETE FROM message_file WHERE {{ of_session }} RETURNING blob_key), counted AS (
+    SELECT blob_key, count(*) AS count FROM gone GROUP BY 1
+)
+UPDATE blob b SET reference_count = greatest(0, b.reference_count - c.count) FROM counted c WHERE b.key = c.blob_key
+RETURNING b.key
+
+-- name: delete_aliases
+-- Index `session_alias_by_session`.
+DELETE FROM session_alias WHERE {{ of_session }}
+
+-- name: delete_chat_history
+DELETE FROM chat_history WHERE {{ of_session }}
+
+-- name: delete_web_chat
+-- What the web chat shows. Index `web_chat_session`.
+DELETE FROM web_chat WHERE {{ of_session }}
+
+-- name: delete_confirmations
+DELETE FROM tool_confirmation WHERE {{ of_session }}
+
+-- name: delete_approvals
+DELETE FROM tool_approval WHERE {{ of_session }}
+
+-- name: delete_logged_events
+-- Index `event_log_by_session`.
+DELETE FROM event_log WHERE {{ of_session }}
+
+-- name: delete_unanswered
+DELETE FROM unanswered WHERE {{ of_session }}
+
+-- name: delete_notices
+-- Primary key.
+DELETE FROM access_notice WHERE instance_id = %(instance)s AND external_id = ANY(%(senders)s)
+
+-- name: delete_correspondents
+-- Primary key.
+DELETE FROM queue WHERE kind = 2 AND instance_id = %(instance)s
+AND session_key = ANY(%(senders)s)
+
+{% set delete_queues -%}
+DELETE FROM queue WHERE kind IN (0, 1) AND {{ of_session }}
+{%- endset %}
+
+-- name: delete_queues
+-- Primary key.
+{{ delete_queues }}
+
+{% set is_idle -%}
+q.kind = 0 AND q.pending = 0 AND q.owner IS NULL AND q.touched_at < {{ now }} - %(kept)s
+AND NOT EXISTS (SELECT FROM queue o WHERE o.kind = 1 AND o.instance_id = q.instance_id
+    AND o.session_key = q.session_key AND o.pending > 0)
+{%- endset %}
+
+-- name: silent_conversations
+-- Index `queue_touched`, and the primary key.
+SELECT q.touched_at, q.instance_id, q.session_key FROM queue q WHERE {{ is_idle }}
+AND (q.touched_at, q.instance_id, q.session_key) > (%(at)s, %(instance)s, %(session)s)
+ORDER BY q.touched_at, q.instance_id, q.session_key LIMIT {{ batch }}
+
+-- name: lock_silent
+-- Nothing waits for the disk: what a crash of the database takes back is erased again.
+SELECT set_config('synchronous_commit', 'off', true) FROM queue q
+WHERE {{ is_idle }} AND q.instance_id = %(instance)s AND q.session_key = %(session)s FOR UPDATE SKIP LOCKED
+
+-- name: has_dead_letter
+-- Index `outbox_dead`.
+SELECT 1 FROM outbox WHERE {{ of_session }} AND status = 2 LIMIT 1
+
+-- name: forget_queues
+-- A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`.
+{{ delete_queues }} AND touched_at < {{ now }} - %(memory)s AND NOT EXISTS (SELECT FROM send WHERE {{ of_session }})
+
+-- name: delete_old_chats
+-- What the web chat shows of conversations in which nobody has written. Index `web_chat_by_age`, and primary keys.
+DELETE FROM web_chat WHERE id IN (
+    SELECT c.id FROM web_chat c WHERE touched_at < {{ now }} - %(kept)s - interval '2 hours' AND NOT EXISTS (
+        SELECT FROM queue q WHERE q.kind = 0 AND q.instance_id = c.instance_id
+        AND q.session_key = c.session_key
+    ) ORDER BY touched_at LIMIT {{ batch }}
+)
+
+-- name: shorten_chats
+-- Indexes `web_chat_by_age` and `web_chat_message_shown`, and the primary key.
+DELETE FROM web_chat_message m USING (
+    SELECT c.id, (
+        SELECT place FROM web_chat_message n WHERE n.web_chat_id = c.id AND body IS NOT NULL
+        ORDER BY place DESC OFFSET {{ longest_chat }} LIMIT 1
+    ) AS last FROM web_chat c WHERE c.touched_at > {{ now }} - interval '2 days'
+) c WHERE m.web_chat_id = c.id AND m.place <= c.last
