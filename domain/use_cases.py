@@ -11,9 +11,8 @@ from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers import AskService
-from domain.knowledge.base_files import BaseFilesService
 from domain.knowledge.bases import BasesService
-from domain.knowledge.files import FilesService
+from domain.knowledge.files import BaseFilesService, FilesService
 from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService

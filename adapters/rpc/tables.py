@@ -35,9 +35,8 @@ from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers import AskService
-from domain.knowledge.base_files import BaseFilesService
 from domain.knowledge.bases import BasesService
-from domain.knowledge.files import FilesService
+from domain.knowledge.files import BaseFilesService, FilesService
 from domain.knowledge.model import Base, KnowledgeAnswer
 from domain.knowledge.rules import DEFAULT_WINDOW
 from domain.knowledge.search import SearchService

@@ -5,8 +5,7 @@ from functools import cache
 
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
-from adapters.outbound.knowledge.fetching import PageFetcher
-from adapters.outbound.knowledge.robots import Robots
+from adapters.outbound.knowledge.fetching import PageFetcher, Robots
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets

@@ -8,7 +8,7 @@ from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import has_fast_int8
 from adapters.outbound.knowledge.memory import HttpMemory
 from adapters.outbound.knowledge.models.catalogue import SCALES
-from adapters.outbound.knowledge.models.folder import SPEECH, ModelFolder
+from adapters.outbound.knowledge.models.downloads import SPEECH, ModelFolder
 from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresChosenModel
 from adapters.outbound.storage.knowledge.files import PostgresFiles
@@ -20,9 +20,8 @@ from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from apps.compose.storage import Files, Foundation, Storage
 from apps.settings import Settings
 from domain.knowledge.answers import AnswersService
-from domain.knowledge.base_files import BaseFilesService
 from domain.knowledge.bases import BaseAccess, BasesService
-from domain.knowledge.files import FilesService, UploadLimits, UploadService
+from domain.knowledge.files import BaseFilesService, FilesService, UploadLimits, UploadService
 from domain.knowledge.ingest import IngestService
 from domain.knowledge.maintenance import MemoryService, ReindexService, Retention, Sweeper
 from domain.knowledge.model import ReadPolicy

@@ -10,11 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from domain.knowledge.made_up import addresses, without_lists, without_pictures
-from domain.knowledge.marks import CODE, MARK, cited, data_text, stretches, with_marks
+from domain.knowledge.chunking import SENTENCE_END
+from domain.knowledge.marks import (
+    CODE,
+    MARK,
+    addresses,
+    cited,
+    data_text,
+    stretches,
+    with_marks,
+    without_lists,
+    without_pictures,
+)
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import page_of, place_of
-from domain.knowledge.text_units import SENTENCE_END
 from domain.knowledge.words import FUNCTION_WORDS, words
 from domain.routing.model import Citation
 
@@ -141,24 +150,21 @@ def best_quote(text: str, said: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text stand; of one that is too long for a quote its lines, or stretches of them."""
+    """Where the sentences of a text stand; of one that is too long for a quote its lines, in stretches that are no
+    longer than a quote, cut at blanks where there are any."""
     for start, end in _cut(text, 0, len(text), SENTENCE_END):
         if end - start <= MOST_QUOTE:
             yield start, end
-        else:
-            for line in _cut(text, start, end, _LINE_END):
-                yield from _stretches(text, *line)
-
-
-def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A line in stretches that are no longer than a quote, cut at blanks where there are any."""
-    while start < end:
-        after = min(end, start + MOST_QUOTE)
-        blank = text.rfind(" ", start + 1, after) if after < end else -1
-        after = after if blank < 0 else blank + 1
-        if text[start:after].strip():
-            yield start, after
-        start = after
+            continue
+        for at, last in _cut(text, start, end, _LINE_END):
+            begin = at
+            while begin < last:
+                after = min(last, begin + MOST_QUOTE)
+                blank = text.rfind(" ", begin + 1, after) if after < last else -1
+                after = after if blank < 0 else blank + 1
+                if text[begin:after].strip():
+                    yield begin, after
+                begin = after
 
 
 def _cut(text: str, start: int, end: int, ends: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -182,19 +188,14 @@ def escaped(name: str) -> str:
 
 def as_json(passages: Iterable[NumberedPassage], note: str) -> str:
     """Passages as a model reads them: nothing in a text can end the string that it stands in."""
-    return json.dumps({"note": note, "passages": [*map(_shown, passages)]}, ensure_ascii=False)
-
-
-def _shown(passage: NumberedPassage) -> dict[str, object]:
-    above = {
-        "place": data_text(passage.place),
-        "title": data_text(passage.title[:MOST_QUOTE]),
-        "headings": [data_text(heading[:MOST_QUOTE]) for heading in passage.headings],
-    }
-    known = {name: value for name, value in above.items() if value}
-    return {
-        "number": passage.number,
-        "file": data_text(passage.file_name),
-        **known,
-        "text": data_text(passage.text),
-    }
+    shown = []
+    for passage in passages:
+        above = {
+            "place": data_text(passage.place),
+            "title": data_text(passage.title[:MOST_QUOTE]),
+            "headings": [data_text(heading[:MOST_QUOTE]) for heading in passage.headings],
+        }
+        known = {name: value for name, value in above.items() if value}
+        file, text = data_text(passage.file_name), data_text(passage.text)
+        shown.append({"number": passage.number, "file": file, **known, "text": text})
+    return json.dumps({"note": note, "passages": shown}, ensure_ascii=False)

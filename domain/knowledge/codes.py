@@ -76,28 +76,20 @@ def may_be_grouped(word: str) -> bool:
 
 def identifiers(text: str, fold: Callable[[str], str] = normalise) -> list[Phrase]:
     """The codes and numbers that are written without blanks ('ERR-4711', 'E3413'), as their words."""
-    return [tuple(words_of_folded(fold(token))) for token in _hinting(text) if _is_identifier(token)]
-
-
-def _hinting(text: str) -> Iterator[str]:
-    """What stands between blanks and holds a digit or an underscore, without punctuation around it."""
-    if not _HINT.search(text):
-        return
-    flat = " ".join(unspaced_as_blanks(text).split())
+    phrases: list[Phrase] = []
+    flat = " ".join(unspaced_as_blanks(text).split()) if _HINT.search(text) else ""
     end = 0
     while match := _HINT.search(flat, end):
+        # What stands between blanks and holds a digit or an underscore, without punctuation around it.
         start = flat.rfind(" ", 0, match.start()) + 1
         end = flat.find(" ", match.end())
         end = len(flat) if end < 0 else end
-        yield flat[start:end].strip(_EDGES)
-
-
-def _is_identifier(token: str) -> bool:
-    if len(token) < _LEAST_CHARS:
-        return False
-    digits = sum(char.isdigit() for char in token)
-    marked = any(char.isalpha() or char in _MARKS for char in token)
-    return digits >= (1 if marked else _LEAST_DIGITS)
+        token = flat[start:end].strip(_EDGES)
+        digits = sum(char.isdigit() for char in token)
+        is_marked = any(char.isalpha() or char in _MARKS for char in token)
+        if len(token) >= _LEAST_CHARS and digits >= (1 if is_marked else _LEAST_DIGITS):
+            phrases.append(tuple(words_of_folded(fold(token))))
+    return phrases
 
 
 def code_words(text: str, folded: str) -> set[str]:
@@ -207,15 +199,14 @@ def _may_be_code(phrase: Phrase) -> bool:
 def stands_in(phrase: Phrase, standing: list[str]) -> bool:
     """Return True if a code's characters stand side by side among a text's words, in any groups."""
     code = "".join(phrase)
-    return any(_spells(code, standing, start) for start, word in enumerate(standing) if code.startswith(word))
-
-
-def _spells(whole: str, standing: list[str], start: int) -> bool:
-    at = 0
-    for word in standing[start : start + _MOST_GROUPS * 2]:
-        if not whole.startswith(word, at):
-            return False
-        at += len(word)
-        if at == len(whole):
-            return True
+    for start, first in enumerate(standing):
+        if not code.startswith(first):
+            continue
+        spelled = ""
+        for word in standing[start : start + _MOST_GROUPS * 2]:
+            spelled += word
+            if spelled == code:
+                return True
+            if not code.startswith(spelled):
+                break
     return False

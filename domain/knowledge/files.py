@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from domain.access.model import Caller
-from domain.file_names import file_name
+from domain.file_names import MAX_FILE_NAME, file_name
 from domain.knowledge import rules
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.ingest import refusal_of
@@ -14,15 +14,19 @@ from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import (
     ALL_FILES,
     Chunk,
+    ChunkPlace,
     FileRecord,
+    FileState,
     FileStatus,
     FilesWanted,
+    FileText,
     Level,
     TextWindow,
     UploadedFile,
+    UploadRules,
 )
-from domain.paging import Slice, Window
-from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
+from domain.paging import Page, Slice, Window, checked_limit
+from domain.refusals import Conflict, Invalid, NotFound, TooLarge, Unavailable
 from ports.files import BlobReferences, Blobs, StoredBlob
 from ports.indexing import Parser
 from ports.knowledge import Download, IncomingFile
@@ -212,3 +216,89 @@ class FilesService:
         file = await self.get(caller, file_hash)
         chunks, total = await self.files.chunks(file, limit, offset)
         return Slice(chunks, Window(limit, offset, total))
+
+
+MOST_CHARACTERS = 200_000
+"""Of one stretch of text: chunks behind it are left for the next one."""
+
+
+@dataclass(eq=False)
+class BaseFilesService:
+    """The files of one base: their states, texts, and what to do with them. `wake` tells the worker of an upload.
+
+    Each method with an id raises `NotFound`, `Forbidden`.
+    """
+
+    access: BaseAccess
+    files: KnowledgeFileStore
+    retention: Retention
+    parser: Parser
+    wake: Callable[[], None]
+    limits: UploadLimits
+
+    async def rules(self, caller: Caller) -> UploadRules:
+        return UploadRules(self.limits.max_bytes, self.limits.max_files, self.parser.available())
+
+    async def states(
+        self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
+    ) -> Page[FileState, int]:
+        """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
+        rules.check_text("name", name, MAX_FILE_NAME)
+        await self.access.inside(caller, base_id)
+        files = await self.files.states(base_id, checked_limit(limit) + 1, cursor, name)
+        shown = files[:limit]
+        return Page(shown, shown[-1].id if len(files) > limit else None)
+
+    async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:
+        await self.access.inside(caller, base_id)
+        file = await self.files.state(base_id, file_hash) if rules.is_file_hash(file_hash) else None
+        if file is None:
+            raise NotFound(rules.NO_FILE)
+        return file
+
+    async def remove(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Deletes a file with its chunks; one that is being processed is cancelled, with all of its upload where the
+        caller of the upload waits. Needs UPDATE."""
+        await self.access.require(caller, base_id, Level.UPDATE)
+        unused = await self.files.remove(base_id, file_hash) if rules.is_file_hash(file_hash) else None
+        if unused is None:
+            raise NotFound(rules.NO_FILE)
+        await self.retention.delete_unreferenced(unused)
+
+    async def retry(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Has a file that failed processed again. Needs UPDATE. Raises `Conflict` for another one."""
+        await self.access.require(caller, base_id, Level.UPDATE)
+        owner = caller.user
+        status = await self.files.retry(base_id, file_hash, owner) if rules.is_file_hash(file_hash) else None
+        if status is None:
+            raise NotFound(rules.NO_FILE)
+        if status is not FileStatus.FAILED:
+            raise Conflict(f"only a file that failed is processed again; this one is {status}")
+        self.wake()
+
+    async def text(self, caller: Caller, base_id: int, file_hash: str, limit: int, offset: int) -> FileText:
+        """The text around `limit` chunks from `offset` on; fewer where they are very long. Raises `Invalid`."""
+        rules.check_window(limit, offset)
+        file = await self.state(caller, base_id, file_hash)
+        if file.status is not FileStatus.READY:
+            return FileText(file, "", 0, 0, (), Window(limit, offset, 0))
+        places = await self.files.places(file, limit + 1, offset)
+        start, end, shown = _window(places, limit, offset)
+        text, length = await self.files.text_of(file, start, end - start)
+        return FileText(file, text, start, length, shown, Window(limit, offset, file.chunk_count))
+
+
+def _window(places: Sequence[ChunkPlace], limit: int, offset: int) -> tuple[int, int, Sequence[ChunkPlace]]:
+    """From where to where the text of the first `limit` chunks reaches, and which of them stand in it.
+
+    The stretches of windows that follow each other hold the whole text: the first begins where the text does, each
+    ends where the next begins, or with its last chunk, which may reach further.
+    """
+    if not places:
+        return 0, 0, ()
+    start = places[0].start or 0 if offset else 0
+    shown = [place for place in places[:limit] if place.reach - start <= MOST_CHARACTERS] or places[:1]
+    following = places[len(shown)].start if len(places) > len(shown) else None
+    reach = max(place.reach for place in shown)
+    end = start + MOST_CHARACTERS if following is None else following
+    return start, min(start + MOST_CHARACTERS, max(end, reach)), shown

@@ -1,6 +1,6 @@
 """The words under which a chunk is indexed, and their places in a text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from domain.knowledge.codes import code_words, identifiers, is_gap, joined, may_be_grouped
@@ -29,7 +29,13 @@ def highlights(text: str, wanted: frozenset[str]) -> list[tuple[int, int]]:
     character and the one behind the last, in order, not overlapping."""
     written = [(run, words(text[slice(*run)])) for run in runs(text)]
     held = [run for run, run_words in written if not wanted.isdisjoint(run_words)]
-    return list(_merged(sorted([*held, *_codes(text, written, wanted)])))
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted([*held, *_codes(text, written, wanted)]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _codes(
@@ -45,16 +51,3 @@ def _codes(
             spelled += "".join(more)
             if spelled in codes:
                 yield start, last
-
-
-def _merged(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    last: tuple[int, int] | None = None
-    for start, end in stretches:
-        if last and start <= last[1]:
-            last = last[0], max(last[1], end)
-            continue
-        if last:
-            yield last
-        last = start, end
-    if last:
-        yield last

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from domain import refusals
 from domain.knowledge.maintenance import Retention
@@ -60,6 +61,18 @@ their turns."""
 UNNAMED = Failure("INTERNAL", "processing failed")
 
 
+@asynccontextmanager
+async def _running(*works: Coroutine[Any, Any, None]) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """The tasks of these works; those that go on at the end are cancelled."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class _ReadProgress:
     share = 0.0
 
@@ -90,9 +103,18 @@ class IngestService:
         return await self.uploads.claim(self.owner, newcomers_only=newcomers_only)
 
     async def work(self, work: Work) -> None:
-        """Processes an upload until it is published, failed or put back for a retry."""
+        """Processes an upload until it is published, failed or put back for a retry; no further where the lease was
+        lost: the base is gone, or another process has taken over."""
         try:
-            await self._under_lease(work)
+            if work.attempts > MAX_ATTEMPTS:
+                await self._later(work, "its processing ended the process each time")
+            else:
+                async with _running(self._process(work)) as (task,):
+                    while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
+                        if not await self.uploads.renew(work.upload_id, self.owner):
+                            break
+                    else:
+                        await task
         except (refusals.TooLarge, refusals.Unsupported, refusals.Unreadable) as refusal:
             await self._fail(work, failure_of(refusal))
         except refusals.NotFound:
@@ -126,73 +148,40 @@ class IngestService:
                 logger.exception("the failure of upload %s could not be stored", work.upload_id)
         await self.uploads.remove(work.upload_id, UNNAMED)
 
-    async def _under_lease(self, work: Work) -> None:
-        """Works while the lease holds; stops when it was lost (the base is gone, or another has taken over)."""
-        if work.attempts > MAX_ATTEMPTS:
-            await self._later(work, "its processing ended the process each time")
-            return
-        task = asyncio.create_task(self._process(work))
-        try:
-            while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
-                if not await self.uploads.renew(work.upload_id, self.owner):
-                    return
-            await task
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
     async def _process(self, work: Work) -> None:
         parsed = asyncio.Event()
-        parsing = asyncio.create_task(self._parse_all(work, parsed))
         former: str | None = ""
-        try:  # the base may change over to another model meanwhile: then all is embedded once more
+        async with _running(self._parse_all(work, parsed)) as (parsing,):
+            # The base may change over to another model meanwhile: then all is embedded once more.
             while (base_model := await self.staging.model_of(work.base_id)) != former:
                 former, embedder = base_model, await self.embedder.of(base_model)
                 # Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at
                 # once where a file cannot be read.
-                loading = asyncio.create_task(self._prepare(work, embedder))
-                embedding = asyncio.create_task(self._embed_staged(work, embedder, parsing, parsed))
-                try:
+                staged = self._embed_staged(work, embedder, parsing, parsed)
+                async with _running(self._prepare(work, embedder), staged) as (_, embedding):
                     await asyncio.wait({parsing, embedding}, return_when=asyncio.FIRST_COMPLETED)
                     if parsing.done():
                         parsing.result()
                     await embedding
-                finally:
-                    for task in (loading, embedding):
-                        task.cancel()
-                    await asyncio.gather(loading, embedding, return_exceptions=True)
                 fingerprint = (await embedder.model()).fingerprint
                 if await self.staging.publish(work, self.owner, fingerprint, base_model):
                     return
-        finally:
-            parsing.cancel()
-            await asyncio.gather(parsing, return_exceptions=True)
 
     async def _parse_all(self, work: Work, parsed: asyncio.Event) -> None:
         slots = asyncio.Semaphore(PARSING_AT_ONCE)
 
-        async def one(file: FileRecord) -> None:
-            async with slots:
-                await self._parse(work, file, parsed)
+        async def parse(file: FileRecord) -> None:
+            reading = _ReadProgress()
+            async with (
+                slots,
+                _running(self._report_progress(work, file, reading)),
+                self.blobs.local(file.blob_key) as path,
+            ):
+                await self._stage(work, file, path, reading, parsed)
 
-        tasks = [asyncio.create_task(one(file)) for file in work.files]
-        try:
+        async with _running(*map(parse, work.files)) as tasks:
             for task in tasks:
                 await task
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _parse(self, work: Work, file: FileRecord, parsed: asyncio.Event) -> None:
-        reading = _ReadProgress()
-        reporting = asyncio.create_task(self._report_progress(work, file, reading))
-        try:
-            async with self.blobs.local(file.blob_key) as path:
-                await self._stage(work, file, path, reading, parsed)
-        finally:
-            reporting.cancel()
-            await asyncio.gather(reporting, return_exceptions=True)
 
     async def _stage(
         self, work: Work, file: FileRecord, path: Path, reading: _ReadProgress, parsed: asyncio.Event

@@ -1,15 +1,14 @@
 """What callers may ask of knowledge bases, and the options of a search."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from domain import limits
-from domain.access.model import Caller
 from domain.file_names import MAX_FILE_NAME
-from domain.knowledge.model import Base, FilesWanted, Level
+from domain.knowledge.model import FilesWanted, Level
 from domain.refusals import Fault, Forbidden, Invalid
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -19,11 +18,6 @@ NO_FILES = "No files uploaded"
 NO_BASE = "Knowledge base not found"
 NO_FILE = "File not found"
 NO_CHUNK = "Chunk not found"
-
-
-def level_of(caller: Caller, granted: Level) -> Level:
-    """The caller's level on a base: an admin may do everything everywhere."""
-    return Level.DELETE if caller.is_admin else granted
 
 
 def require(level: Level, needed: Level) -> None:
@@ -53,10 +47,6 @@ def check_description(text: str) -> str:
     return check_text("description", text, limits.DESCRIPTION)
 
 
-def check_user(user_id: str) -> str:
-    return check_filled("userId", user_id, limits.USER_ID)
-
-
 def check_manifest(manifest: Mapping[str, Any]) -> None:
     if fault := limits.json_fault(manifest):
         raise Invalid.of([Fault("kb_manifest", fault)])
@@ -74,18 +64,6 @@ def upload_message(count: int, *, respond_async: bool) -> str:
     """What an upload is answered with, in a sentence."""
     files = f"{count} file{'s' if count != 1 else ''}"
     return f"{files} accepted, being processed" if respond_async else f"{files} uploaded successfully"
-
-
-def check_level(level: int) -> Level:
-    if level not in tuple(Level):
-        raise Invalid.of([Fault("permission_level", "must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)")])
-    return Level(level)
-
-
-def check_keeps_owner(base: Base, user_id: str, level: Level) -> None:
-    """The creator keeps the full level: a base must not be left without anybody who may delete it."""
-    if user_id == base.created_by and level is not Level.DELETE:
-        raise Invalid.of([Fault("permission_level", "the creator of a knowledge base keeps level 3")])
 
 
 DEFAULT_WINDOW, LARGEST_WINDOW = 10_000, 50_000
@@ -156,18 +134,16 @@ def mode_of(text: str) -> Mode:
 
 def check_options(options: SearchOptions) -> None:
     """Raises `Invalid`."""
-    if faults := list(_faults(options)):
-        raise Invalid.of(faults)
-
-
-def _faults(options: SearchOptions) -> Iterator[Fault]:
+    faults = []
     if not 1 <= options.top_k <= MOST_RESULTS:
-        yield Fault("topK", f"must be between 1 and {MOST_RESULTS}")
+        faults.append(Fault("topK", f"must be between 1 and {MOST_RESULTS}"))
     if not 0 <= options.min_similarity <= 1:
-        yield Fault("minSimilarity", "must be between 0 and 1")
+        faults.append(Fault("minSimilarity", "must be between 0 and 1"))
     if options.per_file is not None and not 1 <= options.per_file <= MOST_OF_FILE:
-        yield Fault("perFile", f"must be between 1 and {MOST_OF_FILE}")
+        faults.append(Fault("perFile", f"must be between 1 and {MOST_OF_FILE}"))
     if len(options.file_ids) > MOST_FILES:
-        yield Fault("fileIds", f"must be at most {MOST_FILES} files")
-    elif not all(is_file_hash(file_id) for file_id in options.file_ids):
-        yield Fault("fileIds", "must be ids of files, each 64 lower-case hexadecimal digits")
+        faults.append(Fault("fileIds", f"must be at most {MOST_FILES} files"))
+    elif not all(map(is_file_hash, options.file_ids)):
+        faults.append(Fault("fileIds", "must be ids of files, each 64 lower-case hexadecimal digits"))
+    if faults:
+        raise Invalid.of(faults)

@@ -18,11 +18,10 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.system.blobs import FileBlobs
 from adapters.outbound.system.clock import RandomIds, SystemClock
 from domain.access.model import Caller
-from domain.knowledge.base_files import BaseFilesService
 from domain.knowledge.bases import BaseAccess, BasesService
 from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport
-from domain.knowledge.files import FilesService, UploadLimits, UploadService
+from domain.knowledge.files import BaseFilesService, FilesService, UploadLimits, UploadService
 from domain.knowledge.ingest import IngestService
 from domain.knowledge.maintenance import Retention, Sweeper
 from domain.knowledge.model import NewBase, ReadPolicy, UploadedFile

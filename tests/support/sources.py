@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.outbound.knowledge.fetching import PageFetcher
+from adapters.outbound.knowledge.fetching import PageFetcher, Robots
 from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
-from adapters.outbound.knowledge.robots import Robots
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp

@@ -1,16 +1,96 @@
-"""Fetches pages of the web politely: one request at a time to each host, within robots.txt and the address policy."""
+"""Fetches pages of the web politely: one request at a time to each host, within robots.txt (RFC 9309) and the address
+policy."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from adapters.outbound.knowledge.robots import AGENT, Robots
+from protego import Protego
+
 from adapters.outbound.net.urls import safe_url
 from domain.knowledge.sources.model import PageLater, PageRefused, PageStatus, Validators
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress, WebHosts
+
+AGENT = "Switchboard"
+"""Our product token: what robots.txt names us by, and the begin of User-Agent."""
+MOST_BYTES = 500 * 1024
+"""Of a robots.txt; what stands behind is not read (RFC 9309, 2.5)."""
+GOOD_SECONDS, RETRY_SECONDS = 24 * 3600.0, 600.0
+"""How long a robots.txt is taken as it was read, and after how long one that cannot be read is tried again."""
+LONGEST_DELAY = 60.0
+ROBOTS_SECONDS = 20.0
+_TOO_MANY = 429
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a host asks of us; `delay`: seconds between two requests."""
+
+    robots: Protego
+
+    def allow(self, address: str) -> bool:
+        return bool(self.robots.can_fetch(address, AGENT))
+
+    @property
+    def delay(self) -> float:
+        return min(LONGEST_DELAY, float(self.robots.crawl_delay(AGENT) or 0.0))
+
+
+@dataclass(eq=False)
+class Robots:
+    """Reads robots.txt once a day, for all processes."""
+
+    http: Http
+    hosts: WebHosts
+
+    async def rules(self, host: str) -> Rules:
+        """The rules of a host that the caller has acquired. Raises `PageRefused` where they cannot be known."""
+        known = await self.hosts.robots(host)
+        if known.is_due:
+            await self._read(host)
+            known = await self.hosts.robots(host)
+        if known.text is None:
+            why = f"its robots.txt cannot be read, so that what it allows is not known: {known.error}"
+            raise PageRefused(PageStatus.FAILED, why, unreachable=True)
+        return await asyncio.to_thread(_rules, known.text)
+
+    async def _read(self, host: str) -> None:
+        request = HttpRequest(
+            "GET",
+            f"{host}/robots.txt",
+            headers={"user-agent": AGENT},
+            timeout=ROBOTS_SECONDS,
+            user_address=True,
+            follow_redirects=True,
+            max_bytes=4 * MOST_BYTES,
+        )
+        body = bytearray()
+        try:
+            async for piece in self.http.stream(request):
+                body += piece
+                if len(body) >= MOST_BYTES:
+                    break
+            text = bytes(body[:MOST_BYTES]).decode("utf-8", "replace")
+        except (AddressRefused, NoAddress) as refused:
+            raise PageRefused(PageStatus.FAILED, str(refused)) from refused
+        except HttpFailed as failed:
+            status = failed.answer.status if failed.answer else 0
+            if 400 <= status < 500 and status != _TOO_MANY:
+                text = ""  # there is none: everything may be read (RFC 9309, 2.3.1.3)
+            else:
+                await self.hosts.keep_robots(host, None, str(failed), RETRY_SECONDS)
+                return
+        await self.hosts.keep_robots(host, text, None, GOOD_SECONDS)
+
+
+@lru_cache(64)
+def _rules(text: str) -> Rules:
+    return Rules(Protego.parse(text))
+
 
 SECONDS = 30.0
 """For one answer, its body included."""
@@ -57,15 +137,15 @@ class Fetched:
         return Validators(self.headers.get("etag"), self.headers.get("last-modified"))
 
 
+@dataclass(eq=False)
 class PageFetcher:
     """`pause`: seconds between two requests to a host."""
 
-    def __init__(self, http: Http, hosts: WebHosts, robots: Robots, pause: float, max_bytes: int) -> None:
-        self._http = http
-        self._hosts = hosts
-        self._robots = robots
-        self._pause = pause
-        self._max_bytes = max_bytes
+    http: Http
+    hosts: WebHosts
+    robots: Robots
+    pause: float
+    max_bytes: int
 
     async def fetch(
         self, address: str, known: Validators, path: Path, only_host: str = "", *, rests: bool = True
@@ -96,16 +176,16 @@ class PageFetcher:
         """Sends one request once the host is free. `patient`: waits for a host that rests, as a page that redirects
         would begin anew each time."""
         host = origin_of(url)
-        wait = await self._hosts.acquire(host, HELD_SECONDS)
+        wait = await self.hosts.acquire(host, HELD_SECONDS)
         for _ in range(MOST_WAITS if patient else 0):
             if 0 < wait <= SECONDS:
                 await asyncio.sleep(wait)
-                wait = await self._hosts.acquire(host, HELD_SECONDS)
+                wait = await self.hosts.acquire(host, HELD_SECONDS)
         if wait:
             raise PageLater(wait)
-        rest = self._pause
+        rest = self.pause
         try:
-            rules = await self._robots.rules(host)
+            rules = await self.robots.rules(host)
             if not rules.allow(url):
                 raise PageRefused(PageStatus.SKIPPED, f"robots.txt of {host} forbids it")
             rest = max(rest, rules.delay)
@@ -117,7 +197,7 @@ class PageFetcher:
                 raise PageLater(rest, f"{host} is too busy: it answers with status {answer.status}")
             return answer
         finally:
-            await self._hosts.release(host, rest)
+            await self.hosts.release(host, rest)
 
     async def _send(self, url: str, known: Validators, path: Path) -> HttpAnswer:
         heads: list[HttpAnswer] = []
@@ -129,16 +209,16 @@ class PageFetcher:
             headers={"user-agent": AGENT, "accept": _ACCEPT, **headers},
             timeout=SECONDS,
             user_address=True,
-            max_bytes=2 * self._max_bytes,
+            max_bytes=2 * self.max_bytes,
             on_head=heads.append,
         )
         try:
             total = 0
             with path.open("wb") as file:
-                async for piece in self._http.stream(request):
+                async for piece in self.http.stream(request):
                     total += len(piece)
-                    if total > self._max_bytes:
-                        most = self._max_bytes // 2**20
+                    if total > self.max_bytes:
+                        most = self.max_bytes // 2**20
                         raise PageRefused(PageStatus.FAILED, f"it is larger than {most} MB")
                     file.write(piece)
         except HttpFailed as failed:

@@ -4,6 +4,7 @@ import mimetypes
 import re
 import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -36,19 +37,19 @@ _REFUSALS = {
 }
 
 
+@dataclass(eq=False)
 class WebOrigin:
     """Conforms to `SourceOrigin`."""
 
-    def __init__(self, fetcher: PageFetcher, reader: WebPageReader) -> None:
-        self._fetcher = fetcher
-        self._reader = reader
+    fetcher: PageFetcher
+    reader: WebPageReader
 
     async def read(self, source: LeasedSource, page: PageToRead) -> PageContent | Listing | None:
         only_host = "" if page.kind is PageKind.ROOT else host_name(page.address)
         with tempfile.TemporaryDirectory(prefix="switchboard-page-") as folder:
             path = Path(folder) / "page"
             is_first = not page.attempts and not source.trouble and page.kind is PageKind.PAGE
-            fetched = await self._fetcher.fetch(
+            fetched = await self.fetcher.fetch(
                 page.address, page.validators, path, only_host, rests=not is_first
             )
             if fetched is None:
@@ -57,7 +58,7 @@ class WebOrigin:
                 raise PageRefused(*_NO_INDEX)
             name = fetched.last_of_path or page.address
             body = FetchedBody(path, name, fetched.address, fetched.mime_type, fetched.charset)
-            got = await self._reader.read_page(body)
+            got = await self.reader.read_page(body)
             if isinstance(got, SitemapEntries) and page.kind is not PageKind.PAGE:
                 return _listing(page, fetched, got)
             if isinstance(got, WebPage):

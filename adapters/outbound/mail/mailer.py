@@ -38,20 +38,16 @@ class SmtpMailer:
         message["Date"] = format_datetime(self._clock.now())
         message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
-        set_body(message, text, _as_html(subject, text))
+        # Paragraphs without images and links, which spam filters count.
+        paragraphs = (escape(paragraph).replace("\n", "<br>") for paragraph in text.strip().split("\n\n"))
+        body = "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+        html = (
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(subject)}</title></head>\n'
+            f'<body style="font-family: sans-serif; font-size: 16px">\n{body}\n</body></html>\n'
+        )
+        set_body(message, text, html)
         sent = await self._submission.submit(self._server, message, self._sender, recipient)
         if sent.outcome is not Outcome.SENT:
             of_recipient = sent.of_recipient or not recipient.isascii()
             refused = sent.outcome is Outcome.PERMANENT and of_recipient
             raise MailFailed(sent.detail, refused=refused)
-
-
-def _as_html(title: str, text: str) -> str:
-    """The text as HTML paragraphs, without images and links, which spam filters count."""
-    paragraphs = "\n".join(
-        f"<p>{escape(paragraph).replace(chr(10), '<br>')}</p>" for paragraph in text.strip().split("\n\n")
-    )
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
-        f'<body style="font-family: sans-serif; font-size: 16px">\n{paragraphs}\n</body></html>\n'
-    )

@@ -1,13 +1,14 @@
 """Composes the styled text of a Markdown document as a writer lays it out."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.inline import InlineComposer, code_fence, label, label_with_addresses
 from adapters.outbound.rendering.markup_writer import MarkupWriter, Tables
-from adapters.outbound.rendering.nodes import Table, aligned, table_of
+from adapters.outbound.rendering.parsing import is_safe, shown
 from adapters.outbound.rendering.styled_text import (
     LONGEST_FENCE,
     Kind,
@@ -16,7 +17,179 @@ from adapters.outbound.rendering.styled_text import (
     Spans,
     StyledText,
     StyledTextBuilder,
+    has,
 )
+
+_STYLES = {"strong": Kind.BOLD, "em": Kind.ITALIC, "s": Kind.STRIKE}
+_BACKTICKS = re.compile("`+")
+
+
+class InlineComposer:
+    """Adds inline content to a styled text.
+
+    `room` is how many bytes the markup of one link may take. A line end becomes `newline` if it is given,
+    else what the writer has for it.
+    """
+
+    def __init__(
+        self, out: StyledTextBuilder, writer: MarkupWriter, room: int | None, newline: str | None = None
+    ) -> None:
+        self._out = out
+        self._writer = writer
+        self._layout = writer.layout
+        self._room = room
+        self._newline = newline
+
+    def add(self, node: SyntaxTreeNode, spans: Spans = (), *, touched: bool = False) -> None:
+        """Adds what is inside a node; `touched`: a letter, a digit or other markup stands beside it."""
+        children = node.children
+        last = len(children) - 1
+        for at, child in enumerate(children):
+            beside = at > 0 and _touches(children[at - 1], children[at - 1].content[-1:])
+            beside = beside or (at < last and _touches(children[at + 1], children[at + 1].content[:1]))
+            self._add_one(child, spans, beside or (touched and at in (0, last)))
+
+    def _add_one(self, node: SyntaxTreeNode, spans: Spans, touched: bool) -> None:
+        match node.type:
+            case "text":
+                self._out.text(node.content, spans)
+            case "softbreak" | "hardbreak":
+                if self._newline is not None or has(spans, Kind.LINK):
+                    self._out.text(self._newline or " ", spans)
+                else:
+                    self._out.line_break(self._layout.line_break)
+            case "code_inline":
+                fence = code_fence(node.content)
+                is_long = len(fence) > (LONGEST_FENCE if self._layout.backtick_in_code else 1)
+                self._out.text(node.content, spans if is_long else (*spans, Span(Kind.CODE, fence=fence)))
+            case "strong" | "em" | "s":
+                kind = _STYLES[node.type]
+                inner = spans if has(spans, kind) else (*spans, Span(kind, tight=touched))
+                self.add(node, inner, touched=touched)
+            case "link":
+                self._link(node, spans)
+            case "image":
+                address = str(node.attrs["src"])
+                text = label(node) or address
+                if span := self._span(address, spans):
+                    self._out.text(text, (*spans, span))
+                    self._out.ended(span)
+                else:
+                    self._out.text(text, spans)
+                    self._mention(text, address, spans)
+            case other:
+                raise ValueError(f"unknown Markdown inline: {other}")
+
+    def _link(self, node: SyntaxTreeNode, spans: Spans) -> None:
+        address = str(node.attrs["href"])
+        text = label(node)
+        is_bare = node.info == "auto" or text in ("", address, shown(address))
+        if is_bare and self._layout.bare_links:
+            self._out.text(text or shown(address), spans)
+            return
+        span = self._span(address, spans, bare=is_bare)
+        if is_bare:
+            self._out.text(text or shown(address), (*spans, span) if span else spans)
+        elif span:
+            self.add(node, (*spans, span))
+            self._out.ended(span)
+        else:
+            self.add(node, spans)
+            self._mention(text, address, spans)
+
+    def _mention(self, text: str, address: str, spans: Spans) -> None:
+        """The address in brackets; not that of a picture inside a link, which leads elsewhere."""
+        if address and address != text and not has(spans, Kind.LINK):
+            self._out.text(f" ({shown(address)})", spans)
+
+    def _span(self, address: str, spans: Spans, *, bare: bool = False) -> Span | None:
+        """The span of a link, if the writer can make one of the address."""
+        web_alone = not self._layout.mail_links
+        if has(spans, Kind.LINK) or not is_safe(address, web_alone=web_alone):
+            return None
+        span = Span(Kind.LINK, address, self._out.settle(), bare=bare)
+        markup = self._writer.open(span, again=False) + self._writer.close(span, done=True)
+        too_long = self._room is not None and len(markup.encode()) + len(address) > self._room
+        return None if too_long else span
+
+
+def label(node: SyntaxTreeNode) -> str:
+    match node.type:
+        case "text" | "code_inline":
+            return node.content
+        case "softbreak" | "hardbreak":
+            return " "
+    return "".join(map(label, node.children))
+
+
+def label_with_addresses(node: SyntaxTreeNode) -> str:
+    """The text of inline content with the addresses of its links and images."""
+    if not node.children:
+        return label(node)
+    text = "".join(map(label_with_addresses, node.children))
+    address = shown(str(node.attrs.get("href" if node.type == "link" else "src", "")))
+    return f"{text} ({address})".strip() if address not in ("", text) and node.info != "auto" else text
+
+
+def code_fence(content: str) -> str:
+    """One backtick more than the longest row of them in the code."""
+    return "`" * (1 + max(map(len, _BACKTICKS.findall(content)), default=0))
+
+
+def _touches(node: SyntaxTreeNode, edge: str) -> bool:
+    """Return True for markup, and for text whose character at the edge is a letter or digit."""
+    return node.type not in ("text", "softbreak", "hardbreak") or edge.isalnum()
+
+
+_BETWEEN = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A parsed table; each cell is the node of its inline content."""
+
+    header: Sequence[SyntaxTreeNode]
+    rows: Sequence[Sequence[SyntaxTreeNode]]
+    aligns: Sequence[str]
+    """'left', 'right' or 'center' for each column."""
+
+
+def table_of(node: SyntaxTreeNode) -> Table:
+    """Reads a table node."""
+    rows = [list(row.children) for section in node.children for row in section.children]
+    aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in rows[0]]
+    cells = [[cell.children[0] for cell in row] for row in rows]
+    return Table(cells[0], cells[1:], aligns)
+
+
+def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> list[str] | None:
+    """Rows of equal length as lines with aligned columns, the second of which underlines the first.
+
+    None if they would take more than `most` columns.
+    """
+    widths = [max(3, *(width(row[at]) for row in rows)) for at in range(len(aligns))]
+    if sum(widths) + len(_BETWEEN) * (len(widths) - 1) > most:
+        return None
+    lines = [_BETWEEN.join(map(_padded, row, widths, aligns)).rstrip() for row in rows]
+    return [lines[0], _BETWEEN.join("-" * column for column in widths), *lines[1:]]
+
+
+def width(text: str) -> int:
+    """How many columns of a fixed-width font a text takes."""
+    columns = 0
+    for char in text:
+        if unicodedata.category(char) not in ("Mn", "Me", "Cf"):
+            columns += 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    return columns
+
+
+def _padded(text: str, columns: int, align: str) -> str:
+    room = columns - width(text)
+    if align == "right":
+        return " " * room + text
+    left = room // 2 if align == "center" else 0
+    return " " * left + text + " " * (room - left)
+
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,30}$")
 _DEEPEST_QUOTE = 3

@@ -104,22 +104,19 @@ class _Reader:
             self._open[-1][opened] -= 1
         tag, inner = self._out[at], self._out[at + 1 :]
         del self._out[at:]
-        self._out += self._paired(name, tag, inner)
-
-    def _paired(self, name: str, tag: Token, inner: list[Token]) -> list[Token]:
         if name in _CODE:
             content = "".join(map(_source, inner))
-            return [Token("code_inline", "code", 0, content=content)] if content else []
-        if name in _SHIFTED:
-            return _shifted(name, inner)
-        if name == "a":
+            inner = [Token("code_inline", "code", 0, content=content)] if content else []
+        elif name in _SHIFTED:
+            inner = _shifted(name, inner)
+        elif name == "a":
             address = _address(self._parser, _attributes(tag.content).get("href"))
-            return _around("link", "a", inner, {"href": address}) if address else inner
-        if name in _STYLES:
+            inner = _around("link", "a", inner, {"href": address}) if address else inner
+        elif name in _STYLES:
             inner = _around(*_STYLES[name], inner)
-        if name == _ITEM:
+        elif name == _ITEM:
             inner = [_text("• "), *_tidied(inner)]
-        return [_line_end(), *inner, _line_end()] if name in _BLOCKS else inner
+        self._out += [_line_end(), *inner, _line_end()] if name in _BLOCKS else inner
 
 
 def _around(

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from domain.access.model import Caller
-from domain.knowledge import base_files as service
+from domain.knowledge import files as service
 from domain.knowledge.index_words import index_words
 from domain.knowledge.model import FileState, FileStatus, FileStep, FilesWanted, Level
 from domain.refusals import Conflict, Forbidden, NotFound

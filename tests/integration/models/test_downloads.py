@@ -16,8 +16,7 @@ from adapters.outbound.knowledge.embedding.model_files import (
     packaged_folder,
 )
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
-from adapters.outbound.knowledge.models.downloads import ModelDownloads
-from adapters.outbound.knowledge.models.folder import ModelFolder
+from adapters.outbound.knowledge.models.downloads import ModelDownloads, ModelFolder
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from domain.refusals import StorageFull, Unavailable

@@ -8,7 +8,7 @@ import pytest
 from adapters.outbound.knowledge.embedding.installed import Computing, InstalledEmbedders
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, model_named
-from adapters.outbound.knowledge.models.folder import ModelFolder, describe
+from adapters.outbound.knowledge.models.downloads import ModelFolder, describe
 from domain.refusals import Unavailable
 
 PACKAGED = "all-MiniLM-L6-v2:384:53aa51172d142c89"

@@ -5,9 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.knowledge.chunking import chunk
+from domain.knowledge.chunking import Limits, chunk
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
-from domain.knowledge.text_units import Limits
 from tests.support.documents import document_of
 from tests.support.hashed_embedder import count_words
 

@@ -1,6 +1,6 @@
 """Tables of contents and indexes: lists whose numbers lead to their words."""
 
-from adapters.outbound.knowledge.parsing.pdf.contents import contents
+from adapters.outbound.knowledge.parsing.pdf.pages import contents
 
 SECTIONS = ("Arrival", "Mooring", "Fees", "Fines", "Departure")
 BODY = [

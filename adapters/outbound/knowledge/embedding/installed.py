@@ -15,7 +15,7 @@ from adapters.outbound.knowledge.embedding.exports import Exports, Precision
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
-from adapters.outbound.knowledge.models.folder import ModelFolder
+from adapters.outbound.knowledge.models.downloads import ModelFolder
 from domain.refusals import Unavailable
 from ports.indexing import Embedder, EmbeddingModel, Vector
 

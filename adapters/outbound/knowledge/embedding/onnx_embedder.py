@@ -82,7 +82,16 @@ class OnnxEmbedder:
         if (session := self._session) is not None:
             return session
         file = await self._exports.file_of(self._files, self._precision)
-        return await asyncio.get_running_loop().run_in_executor(self._queries, self._loaded, file)
+
+        def load() -> Any:
+            with self._loading:
+                if self._session is None:
+                    started = time.monotonic()
+                    self._session = self.load(file)
+                    logger.info("embedding model loaded in %.1f s", time.monotonic() - started)
+                return self._session
+
+        return await asyncio.get_running_loop().run_in_executor(self._queries, load)
 
     async def embed_query(self, text: str) -> Vector:
         if text in self._known:
@@ -146,14 +155,6 @@ class OnnxEmbedder:
         names = [model_input.name for model_input in session.get_inputs()]
         exact = session.run(None, {name: inputs[name] for name in names})[0][0]
         return array("f", exact.astype(numpy.float32).tobytes())
-
-    def _loaded(self, file: Path) -> Any:
-        with self._loading:
-            if self._session is None:
-                started = time.monotonic()
-                self._session = self.load(file)
-                logger.info("embedding model loaded in %.1f s", time.monotonic() - started)
-            return self._session
 
     def load(self, file: Path) -> Any:
         import onnxruntime

@@ -48,7 +48,9 @@ _FORMATS: dict[Format, _Row] = {
     ),
     Format.PPT: _Row("application/vnd.ms-powerpoint", "ppt", "olefile", "ppt pps"),
     Format.TXT: _Row("text/plain", "plain_text.read_text", "charset_normalizer", "txt text log"),
-    Format.MARKDOWN: _Row("text/markdown", "markdown", "unstructured markdown_it lxml", "md markdown"),
+    Format.MARKDOWN: _Row(
+        "text/markdown", "html.read_markdown", "unstructured markdown_it lxml", "md markdown"
+    ),
     Format.CSV: _Row("text/csv", "plain_text.read_csv", "charset_normalizer", "csv tsv"),
     Format.JSON: _Row("application/json", "plain_text.read_json", "charset_normalizer", "json jsonl ndjson"),
     Format.XML: _Row("application/xml", "xml", "lxml", "xml"),

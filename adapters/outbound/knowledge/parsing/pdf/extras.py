@@ -36,17 +36,13 @@ class Outline:
         """The titles of all sections that have not begun."""
         return [title for begins in self._begins.values() for _, title in begins]
 
-    def begins_on(self, page: int) -> bool:
-        """Return True if a section that has not begun begins on this page."""
-        return page in self._begins
-
     def take(self, line: str, page: int) -> tuple[tuple[str, ...], int] | None:
         """The path and level of the section whose title this line is, if any.
 
         The number in front of a title need not stand in the bookmark.
         """
-        line = one_line(line)
         waiting = self._begins.get(page, [])
+        line = one_line(line) if waiting else ""
         for position, (level, title) in enumerate(waiting):
             if not title or not line.endswith(title):
                 continue

@@ -1,6 +1,7 @@
-"""HTML: menus and notices are dropped, the rest is tidied and cut into elements by the `unstructured` library.
+"""HTML, and Markdown (CommonMark with tables and strikethrough), which is rendered to it.
 
-The library reads only `<main>` where there is one, and skips forms, `<details>` and more, hence the tidying.
+Menus and notices are dropped, the rest is tidied and cut into elements by the `unstructured` library. It reads only
+`<main>` where there is one, and skips forms, `<details>` and more, hence the tidying.
 """
 
 import re
@@ -10,11 +11,12 @@ from typing import Any
 
 from lxml import etree
 from lxml import html as lxml_html
+from markdown_it import MarkdownIt
 
 from adapters.outbound.knowledge.parsing import elements
 from adapters.outbound.knowledge.parsing.reading import Job
 from adapters.outbound.knowledge.parsing.tables import expand_spans
-from adapters.outbound.knowledge.parsing.text import decode, one_line, without_controls
+from adapters.outbound.knowledge.parsing.text import decode, one_line, read_unarmored, without_controls
 from adapters.outbound.mail.charsets import charset_of_html
 from domain.knowledge.documents import Block
 
@@ -237,3 +239,22 @@ def _tidy_one(element: Any) -> None:
     else:
         element.tag = "p" if tag in _ITEMS else "div"
         element.attrib.clear()
+
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLE_LINE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+
+
+def read_markdown(job: Job) -> Iterator[Block]:
+    """Headings, paragraphs, list items, table rows and code; front matter as lines of its own."""
+    text = read_unarmored(job, without_controls(decode(job)).replace("\r\n", "\n"))
+    front = _FRONT_MATTER.match(text)
+    if front:
+        title_line = _TITLE_LINE.search(front[1])
+        job.title = title_line[1].strip("\"' ") if title_line else ""
+        text = f"```\n{front[1]}\n```\n\n{text[front.end() :]}"
+    renderer = MarkdownIt("commonmark", {"maxNesting": job.limits.depth}).enable(["table", "strikethrough"])
+    tokens = renderer.parse(text)
+    if max((token.level for token in tokens), default=0) >= job.limits.depth - 1:
+        raise job.unreadable("it is nested too deeply")  # what lies deeper is left out by the renderer
+    return read_markup(job, str(renderer.renderer.render(tokens, renderer.options, {})))

@@ -56,12 +56,6 @@ def read(job: Job) -> Iterator[Block]:
     return _Pages(job, document).blocks()
 
 
-@dataclass(slots=True)
-class _Page:
-    lines: list[str]
-    notes: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class _Layer:
     """The lines of a page as they were read or recognised; `sized` may be left out."""
@@ -80,7 +74,8 @@ class _Pages:
         self._job = job
         self._document = document
         self._outline = Outline(document)
-        self._pages: list[_Page] = []
+        self._lines: list[list[str]] = []
+        self._notes: list[list[str]] = []
         self._edges: list[Edge] = []
         self._first: _Layer | None = None
         self._chars = 0
@@ -91,21 +86,20 @@ class _Pages:
 
     def blocks(self) -> Iterator[Block]:
         self._read_all()
-        lines = [page.lines for page in self._pages]
         title = meant_title(one_line(self._document.get_metadata_value("Title")))
-        if is_form_placeholder(self._document, "\n".join(chain.from_iterable(lines))):
+        if is_form_placeholder(self._document, "\n".join(chain.from_iterable(self._lines))):
             self._job.title = title
             yield from self._form()
             return
-        text = PagedText(lines, self._edges)
+        text = PagedText(self._lines, self._edges)
         if not title and (first := self._first):
             body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
             title = headline(body, self._outline.titles, first.exactness)
         self._job.title = title or stem(self._job.name)
-        for number, page in enumerate(self._pages, start=1):
+        for number, written in enumerate(self._notes, start=1):
             blocks = list(_written(text.runs(number - 1), number, self._outline))
             yield from _with_running_lines(blocks, text.telling(number - 1), number)
-            for note in page.notes:
+            for note in written:
                 yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
         for number, margin in text.margins():
             yield Block(BlockKind.MARGIN, "\n".join(margin), page=number)
@@ -113,12 +107,12 @@ class _Pages:
     def _read_all(self) -> None:
         count = len(self._document)
         for index in range(count):
-            page = _Page([], [])
+            self._lines.append([])
+            self._notes.append([])
             with contained(self._job, f"page {index + 1}"):
-                page = self._read(index)
-            self._pages.append(page)
+                self._read(index)
             self._job.progress((index + 1) / count)
-        if self._missing and not any(page.lines or page.notes for page in self._pages):
+        if self._missing and not any(self._lines + self._notes):
             raise self._missing
         if self._unmapped:
             self._job.warn(
@@ -140,7 +134,7 @@ class _Pages:
         )
         yield from blocks
 
-    def _read(self, index: int) -> _Page:
+    def _read(self, index: int) -> None:
         page = self._document[index]
         written = list(notes(page))
         if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
@@ -160,7 +154,7 @@ class _Pages:
             raise self._job.too_large(
                 f"it holds more than {self._job.limits.text_chars:,} characters of text"
             )
-        return _Page(layer.lines, written)
+        self._lines[index], self._notes[index] = layer.lines, written
 
     def _readable(self, page: Any, index: int) -> _Layer:
         """The text layer, or what was recognised in its place where it holds next to no text, or none that is one."""
@@ -195,12 +189,12 @@ class _Pages:
     def _without_text(self, page: Any, layer: _Layer) -> _Layer:
         """The layer of a page with next to no text in it: by another library, or recognised."""
         has_stored_text = any(map(str.strip, layer.lines))
-        kinds = _hidden_text(page)
-        if kinds.has_text and not has_stored_text and (lines := self._other_reader.lines(layer.page)):
+        has_text, may_be_scanned, is_empty = _hidden_text(page)
+        if has_text and not has_stored_text and (lines := self._other_reader.lines(layer.page)):
             return replace(layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines])
-        if kinds.is_empty and self._other_reader.is_damaged(layer.page):
+        if is_empty and self._other_reader.is_damaged(layer.page):
             self._damaged.append(layer.page + 1)
-        return (kinds.may_be_scanned and self._recognised(page, layer.page)) or layer
+        return (may_be_scanned and self._recognised(page, layer.page)) or layer
 
     @cached_property
     def _other_reader(self) -> OtherReader:
@@ -227,25 +221,17 @@ class _Pages:
         return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hidden:
-    """What may be text on a page without any: drawn text, or a picture or enough drawn lines to be letters."""
-
-    has_text: bool
-    may_be_scanned: bool
-    is_empty: bool = False
-
-
-def _hidden_text(page: Any) -> _Hidden:
-    paths, has_text = 0, False
-    is_empty = True
+def _hidden_text(page: Any) -> tuple[bool, bool, bool]:
+    """Tells of a page without text if it holds drawn text, if it holds a picture or enough drawn lines to be letters,
+    and if it is empty."""
+    paths, has_text, is_empty = 0, False, True
     for item in page.get_objects(max_depth=_OBJECT_DEPTH):
         is_empty = False
         has_text = has_text or item.type == pdfium_c.FPDF_PAGEOBJ_TEXT
         paths += item.type == pdfium_c.FPDF_PAGEOBJ_PATH
         if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE or paths > _LINES_OF_LETTERS:
-            return _Hidden(has_text, may_be_scanned=True)
-    return _Hidden(has_text, may_be_scanned=False, is_empty=is_empty)
+            return has_text, True, False
+    return has_text, False, is_empty
 
 
 def _shown(pages: Sequence[int]) -> str:
@@ -261,12 +247,28 @@ def _shown(pages: Sequence[int]) -> str:
 
 
 def _written(runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: Outline) -> Iterator[Block]:
+    """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
     outline.advance_to(page)
     for kind, lines in runs:
-        if kind is BlockKind.PARAGRAPH:
-            yield from _paragraphs(lines, page, outline)
-        else:
+        if kind is not BlockKind.PARAGRAPH:
             yield Block(kind, "\n".join(lines), page=page)
+            continue
+        width = max(map(len, lines), default=0) * _SHORT_LINE
+        paragraph: list[str] = []
+        for line, following in pairwise((*lines, "")):
+            if heading := outline.take(line, page):
+                path, level = heading
+                yield from _paragraph(paragraph, page, outline.path[: level - 1])
+                paragraph = []
+                yield Block(BlockKind.HEADING, one_line(line), heading_path=path, level=level, page=page)
+                continue
+            if line.strip():
+                paragraph.append(line)
+            ends = line.endswith(_SENTENCE_END) and len(line) < width
+            if ends or not line.strip() or _BULLET.match(following):
+                yield from _paragraph(paragraph, page, outline.path)
+                paragraph = []
+        yield from _paragraph(paragraph, page, outline.path)
 
 
 def _with_running_lines(blocks: list[Block], lines: list[str], page: int) -> list[Block]:
@@ -278,27 +280,6 @@ def _with_running_lines(blocks: list[Block], lines: list[str], page: int) -> lis
         telling = Block(BlockKind.PARAGRAPH, "\n".join(lines), heading_path=path, page=page)
         blocks.insert(first + 1, telling)
     return blocks
-
-
-def _paragraphs(lines: list[str], page: int, outline: Outline) -> Iterator[Block]:
-    """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
-    width = max(map(len, lines), default=0) * _SHORT_LINE
-    paragraph: list[str] = []
-    for line, following in pairwise((*lines, "")):
-        heading = outline.take(line, page) if outline.begins_on(page) else None
-        if heading is not None:
-            yield from _paragraph(paragraph, page, outline.path[: heading[1] - 1])
-            paragraph = []
-            path, level = heading
-            yield Block(BlockKind.HEADING, one_line(line), heading_path=path, level=level, page=page)
-            continue
-        if line.strip():
-            paragraph.append(line)
-        ends = line.endswith(_SENTENCE_END) and len(line) < width
-        if ends or not line.strip() or _BULLET.match(following):
-            yield from _paragraph(paragraph, page, outline.path)
-            paragraph = []
-    yield from _paragraph(paragraph, page, outline.path)
 
 
 def _paragraph(lines: list[str], page: int, path: tuple[str, ...]) -> Iterator[Block]:

@@ -45,30 +45,28 @@ def read_csv(job: Job) -> Iterator[Block]:
     """One block for each record; quoted fields may hold delimiters and line breaks, records be ragged."""
     text = decode(job).lstrip("\ufeff")
     csv.field_size_limit(job.limits.text_chars)
+
+    def steadiness(candidate: str) -> tuple[float, int]:
+        sample = itertools.islice(_records(text[:_SAMPLE_CHARS], candidate), _SAMPLE_ROWS)
+        widths = [len(row) for row in sample if row]
+        width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
+        return (times / len(widths), width) if width > 1 else (0.0, 0)
+
+    def rows() -> Iterator[tuple[int, Sequence[str]]]:
+        for number, row in enumerate(_records(text, delimiter), start=1):
+            if number > job.limits.rows:
+                raise job.too_large(f"it holds more than {job.limits.rows:,} rows")
+            yield number, row
+
     first = text.lstrip().partition("\n")[0].strip().lower()
-    if first.startswith("sep=") and len(first) == 5:
-        delimiter = first[4]
-    else:
-        # The one that cuts the first records into the steadiest number of columns, above one.
-        delimiter = max(_DELIMITERS, key=lambda candidate: _steadiness(text[:_SAMPLE_CHARS], candidate))
-    return rows_to_blocks(_rows(job, text, delimiter))
+    is_named = first.startswith("sep=") and len(first) == 5
+    # Else the one that cuts the first records into the steadiest number of columns, above one.
+    delimiter = first[4] if is_named else max(_DELIMITERS, key=steadiness)
+    return rows_to_blocks(rows())
 
 
-def _rows(job: Job, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str]]]:
-    source = io.StringIO(text.replace("\x00", ""), newline="")
-    for number, row in enumerate(csv.reader(source, delimiter=delimiter), start=1):
-        if number > job.limits.rows:
-            raise job.too_large(f"it holds more than {job.limits.rows:,} rows")
-        yield number, row
-
-
-def _steadiness(sample: str, delimiter: str) -> tuple[float, int]:
-    reader = csv.reader(io.StringIO(sample.replace("\x00", ""), newline=""), delimiter=delimiter)
-    widths = [len(row) for row in itertools.islice(reader, _SAMPLE_ROWS) if row]
-    if not widths:
-        return (0.0, 0)
-    width, times = Counter(widths).most_common(1)[0]
-    return (times / len(widths), width) if width > 1 else (0.0, 0)
+def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text.replace("\x00", ""), newline=""), delimiter=delimiter)
 
 
 _PLAIN_KEY = re.compile(r"[\w-]+")

@@ -33,14 +33,14 @@ def _read(job: Job) -> Iterator[Block]:
     count = len(deck.slides)
     job.check_pages(count, "slides")
     job.title = deck.core_properties.title or ""
-    return _blocks(job, deck.slides, count)
 
+    def blocks() -> Iterator[Block]:
+        for number in range(1, count + 1):
+            with contained(job, f"slide {number}"):
+                yield from _slide(job, number, deck.slides[number - 1])
+            job.progress(number / count)
 
-def _blocks(job: Job, slides: Any, count: int) -> Iterator[Block]:
-    for number in range(1, count + 1):
-        with contained(job, f"slide {number}"):
-            yield from _slide(job, number, slides[number - 1])
-        job.progress(number / count)
+    return blocks()
 
 
 def _slide(job: Job, number: int, slide: Any) -> Iterator[Block]:
