@@ -72,8 +72,8 @@ class Embedder(Protocol):
         """Vectors in the order of the texts; bulk work, which waits for queries."""
 
 
-class Embedders(Embedder, Protocol):
-    """The installation's embedder, beside those of its other models."""
+class Embedders(Protocol):
+    """The embedders of the installation's own model and of its other ones."""
 
     async def of(self, fingerprint: str | None) -> Embedder:
         """Which makes vectors of that fingerprint; the installation's for None, and where that model is not here."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from domain.knowledge.documents import Block
@@ -85,31 +84,28 @@ def metadata(blocks: Sequence[Block], title: str, position: int, start: int, end
     `position` counts the document's chunks from 0; `start` and `end` are character offsets in the file
     record's text; pages, rows and slides count from 1, ends included; times are in seconds.
     """
-    values: dict[str, Any] = {"position": position, "start": start, "end": end}
-    if title:
-        values["title"] = title
-    path = next((block.heading_path for block in reversed(blocks) if block.heading_path), ())
-    if path:
-        values["headingPath"] = list(path)
-    values.update(_range("page", "pageEnd", [block.page for block in blocks]))
-    values.update(_first("sheet", [block.sheet for block in blocks]))
-    rows = chain.from_iterable((block.row_start, block.row_end) for block in blocks)
-    values.update(_range("rowStart", "rowEnd", rows, always=True))
-    values.update(_first("slide", [block.slide for block in blocks]))
-    times = chain.from_iterable((block.time_start, block.time_end) for block in blocks)
-    values.update(_range("timeStart", "timeEnd", times, always=True))
-    return values
+    pages, rows = _known(blocks, "page"), _known(blocks, "row_start", "row_end")
+    times = _known(blocks, "time_start", "time_end")
+    values = {
+        "position": position,
+        "start": start,
+        "end": end,
+        "title": title or None,
+        "headingPath": next(
+            (list(block.heading_path) for block in reversed(blocks) if block.heading_path), None
+        ),
+        "page": min(pages, default=None),
+        "pageEnd": max(pages) if len(set(pages)) > 1 else None,
+        "sheet": next(iter(_known(blocks, "sheet")), None),
+        "rowStart": min(rows, default=None),
+        "rowEnd": max(rows, default=None),
+        "slide": next(iter(_known(blocks, "slide")), None),
+        "timeStart": min(times, default=None),
+        "timeEnd": max(times, default=None),
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _range(
-    first: str, last: str, values: Iterable[int | float | None], *, always: bool = False
-) -> dict[str, Any]:
-    known = [value for value in values if value is not None]
-    if not known:
-        return {}
-    low, high = min(known), max(known)
-    return {first: low, last: high} if always or high != low else {first: low}
-
-
-def _first(name: str, values: Sequence[int | str | None]) -> dict[str, Any]:
-    return next(({name: value} for value in values if value is not None), {})
+def _known(blocks: Iterable[Block], *attributes: str) -> list[Any]:
+    values = (getattr(block, name) for block in blocks for name in attributes)
+    return [value for value in values if value is not None]

@@ -18,6 +18,8 @@ _META = re.compile(rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([A-Za-z0-9_:.
 _META_WITHIN = 2048
 _ESCAPE = re.compile(rb"\x1b(\$[@B]|\([BIJ])")
 _SHIFTED = re.compile(rb"\x1b\$[@B]")
+_PAIR = re.compile(rb"[\x21-\x7e]{2}")
+"""A character in seven bits; other bytes, such as line breaks, stand for themselves."""
 _KANJI, _KATAKANA = (b"$@", b"$B"), b"(I"
 
 
@@ -91,7 +93,7 @@ def _iso_2022_jp(data: bytes) -> str:
     texts = [decode_bytes(first, "")]
     for mode, run in zip(rest[::2], rest[1::2], strict=True):
         if mode in _KANJI:
-            texts.append(_kanji(run))
+            texts.append(_PAIR.sub(_shift_jis, run).decode("cp932", "replace"))
         elif mode == _KATAKANA:
             katakana = bytes(byte | 0x80 if 0x21 <= byte <= 0x5F else byte for byte in run)
             texts.append(katakana.decode("cp932", "replace"))
@@ -100,19 +102,9 @@ def _iso_2022_jp(data: bytes) -> str:
     return "".join(texts)
 
 
-def _kanji(run: bytes) -> str:
-    """Converts pairs of seven bits to Shift_JIS; other bytes stay, such as line breaks."""
-    shift_jis = bytearray()
-    index = 0
-    while index < len(run):
-        pair = run[index : index + 2]
-        if len(pair) == 2 and all(0x21 <= byte <= 0x7E for byte in pair):
-            row, cell = pair
-            lead = ((row - 0x21) >> 1) + 0x81
-            trail = cell + 0x7E if row % 2 == 0 else cell + 0x1F + (cell >= 0x60)
-            shift_jis += bytes((lead if lead <= 0x9F else lead + 0x40, trail))
-            index += 2
-        else:
-            shift_jis.append(run[index])
-            index += 1
-    return shift_jis.decode("cp932", "replace")
+def _shift_jis(pair: re.Match[bytes]) -> bytes:
+    """The two bytes of a character in Shift_JIS."""
+    row, cell = pair[0]
+    lead = ((row - 0x21) >> 1) + 0x81
+    trail = cell + 0x7E if row % 2 == 0 else cell + 0x1F + (cell >= 0x60)
+    return bytes((lead if lead <= 0x9F else lead + 0x40, trail))

@@ -2,25 +2,17 @@
 and mail whose From address the receiving server has authenticated (RFC 8601; alignment: RFC 7489, 3.1)."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
-from types import MappingProxyType
+from collections.abc import Sequence, Set
 from unicodedata import combining, normalize
 
 from adapters.outbound.mail.headers import OWN_PREFIX, Address, Headers
 
 _BULK = {"bulk", "list", "junk", "auto_reply", "auto-reply"}
-_LIST = (
-    *(
-        "List-Id",
-        "List-Unsubscribe",
-        "List-Post",
-        "List-Help",
-        "List-Subscribe",
-        "List-Owner",
-        "List-Archive",
-    ),
-    *("Mailing-List", "X-Mailing-List", "X-BeenThere"),
+_LIST_NAMES = (
+    "List-Id List-Unsubscribe List-Post List-Help List-Subscribe List-Owner List-Archive Mailing-List X-Mailing-List "
+    "X-BeenThere"
 )
+_LIST = _LIST_NAMES.split()
 """Fields of mailing lists (RFC 2369, RFC 2919) and of older programs for them."""
 _AUTO_REPLY = (
     *("X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply"),
@@ -87,14 +79,12 @@ def _is_unread(addresses: Sequence[Address]) -> bool:
     return bool(plain) and all(_NO_REPLY.search(local) for local in plain)
 
 
-_PROVIDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "gmail.com": ("google.com",),
-        "googlemail.com": ("google.com",),
-        "fastmail.com": ("messagingengine.com",),
-        "me.com": ("icloud.com",),
-    }
-)
+_PROVIDERS = {
+    "gmail.com": "google.com",
+    "googlemail.com": "google.com",
+    "fastmail.com": "messagingengine.com",
+    "me.com": "icloud.com",
+}
 """Providers whose receiving servers have another domain than their IMAP servers."""
 
 _COMMENT = re.compile(r"\([^()\"\\]*\)")
@@ -128,12 +118,9 @@ def authenticated_sender(headers: Headers, own_domains: Sequence[str]) -> Addres
 
 def _is_ours(server: str, own_domains: Sequence[str]) -> bool:
     name = (server.split() or [""])[0].strip('"').lower()
-    trusted = {domain.lower() for domain in own_domains if "." in domain}
-    for domain in tuple(trusted):
-        for provider, others in _PROVIDERS.items():
-            if aligned(domain, provider):
-                trusted.update(others)
-    return any(aligned(name, domain) for domain in trusted)
+    own = {domain.lower() for domain in own_domains if "." in domain}
+    others = {other for domain in own for provider, other in _PROVIDERS.items() if aligned(domain, provider)}
+    return any(aligned(name, domain) for domain in own | others)
 
 
 def _proves(verdict: str, domain: str) -> bool:

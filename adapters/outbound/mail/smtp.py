@@ -18,15 +18,7 @@ from email.policy import SMTP as SMTP_POLICY
 from enum import Enum
 from functools import cache
 
-from aiosmtplib import (
-    SMTP,
-    SMTPAuthenticationError,
-    SMTPConnectError,
-    SMTPException,
-    SMTPNotSupported,
-    SMTPRecipientRefused,
-    SMTPResponseException,
-)
+import aiosmtplib
 
 from adapters.system_errors import system_reason
 from domain.channels.messages import Outcome, Sent
@@ -212,7 +204,7 @@ class Submission:
             return Sent(Outcome.PERMANENT, str(failure))
         except HttpFailed as failure:
             return Sent(Outcome.TRANSIENT, str(failure))
-        except (SMTPException, OSError, ValueError) as failure:
+        except (aiosmtplib.SMTPException, OSError, ValueError) as failure:
             return classify(failure, server, handed_over=handed_over)
         return Sent(Outcome.SENT, ref=str(message["Message-ID"] or ""))
 
@@ -220,13 +212,13 @@ class Submission:
         """Connects and logs in. Raises `HttpFailed`, `SMTPException` or `OSError`."""
         await _quit(await self._connect(server))
 
-    async def _connect(self, server: SmtpServer) -> SMTP:
+    async def _connect(self, server: SmtpServer) -> aiosmtplib.SMTP:
         connection = await open_mail_socket(
             self.addresses, server.host, server.port, server.timeout, server.security, server.tls_field
         )
         own = connection.getsockname()[0]
         try:
-            client = SMTP(
+            client = aiosmtplib.SMTP(
                 hostname=server.host,
                 sock=connection,
                 timeout=server.timeout,
@@ -245,28 +237,32 @@ class Submission:
         return client
 
 
-async def _announce(client: SMTP, message: EmailMessage, sender: str, recipients: Sequence[str]) -> bytes:
+async def _announce(
+    client: aiosmtplib.SMTP, message: EmailMessage, sender: str, recipients: Sequence[str]
+) -> bytes:
     """Names the sender and the recipients, and gives the content to send."""
     international = not all(address.isascii() for address in (sender, *recipients))
     if international and not client.supports_extension("smtputf8"):
-        raise SMTPNotSupported("the server takes no addresses with characters beyond ASCII (SMTPUTF8)")
+        raise aiosmtplib.SMTPNotSupported(
+            "the server takes no addresses with characters beyond ASCII (SMTPUTF8)"
+        )
     content = message.as_bytes(policy=SMTP_POLICY.clone(cte_type="7bit", utf8=international))
     options = ["SMTPUTF8", "BODY=8BITMIME"] if international else None
     await client.mail(sender, options=options, encoding="utf-8")
-    refused: list[SMTPResponseException] = []
+    refused: list[aiosmtplib.SMTPResponseException] = []
     for recipient in recipients:
         try:
             await client.rcpt(recipient, encoding="utf-8")
-        except SMTPResponseException as failure:
+        except aiosmtplib.SMTPResponseException as failure:
             refused.append(failure)
     if len(refused) == len(recipients):
         raise refused[0]
     return content
 
 
-async def _quit(client: SMTP) -> None:
+async def _quit(client: aiosmtplib.SMTP) -> None:
     try:
-        with contextlib.suppress(SMTPException, OSError):
+        with contextlib.suppress(aiosmtplib.SMTPException, OSError):
             await client.quit(timeout=5)
     finally:
         client.close()
@@ -275,32 +271,32 @@ async def _quit(client: SMTP) -> None:
 def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Sent:
     """The outcome of a failed exchange. The detail contains no secret of the server."""
     where = server.where
-    if isinstance(failure, SMTPResponseException):
+    if isinstance(failure, aiosmtplib.SMTPResponseException):
         return _by_code(failure, where)
     if server.security is Security.IMPLICIT and is_plain_text_answer(failure):
         return Sent(Outcome.TRANSIENT, plain_text_message(where, server.tls_field, SMTP_TLS_PORT))
-    if "STARTTLS extension not supported" in str(failure):  # an SMTPException without a class of its own
+    if "STARTTLS extension not supported" in str(failure):  # it has no class of its own
         message = f"{where} does not offer STARTTLS; set {server.tls_field} to false to send without TLS"
         return Sent(Outcome.TRANSIENT, message)
     if any(isinstance(error, ssl.SSLError) for error in (failure, failure.__cause__)):
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
-    if isinstance(failure, (SMTPNotSupported, ValueError)):
+    if isinstance(failure, (aiosmtplib.SMTPNotSupported, ValueError)):
         return Sent(Outcome.PERMANENT, f"{where}: {failure}")
     return _broken(failure, where, handed_over=handed_over)
 
 
 def _broken(failure: Exception, where: str, *, handed_over: bool) -> Sent:
     reason = (isinstance(failure, OSError) and system_reason(failure)) or str(failure)
-    if handed_over and not isinstance(failure, SMTPConnectError):
+    if handed_over and not isinstance(failure, aiosmtplib.SMTPConnectError):
         return Sent(Outcome.UNKNOWN, f"the connection to {where} broke while the mail was sent: {reason}")
     return Sent(Outcome.TRANSIENT, f"{where} cannot be reached: {reason}")
 
 
-def _by_code(failure: SMTPResponseException, where: str) -> Sent:
+def _by_code(failure: aiosmtplib.SMTPResponseException, where: str) -> Sent:
     problem = "refused the mail"
-    if isinstance(failure, SMTPAuthenticationError):
+    if isinstance(failure, aiosmtplib.SMTPAuthenticationError):
         problem = "did not take the user name and password"
-    elif isinstance(failure, SMTPRecipientRefused):
+    elif isinstance(failure, aiosmtplib.SMTPRecipientRefused):
         problem = REFUSED_RECIPIENT
     detail = f"{where} {problem}: {failure.code} {' '.join(str(failure.message).split())[:300]}"
     of_recipient = problem == REFUSED_RECIPIENT and not _OF_SERVER.search(str(failure.message))

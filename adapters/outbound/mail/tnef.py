@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from adapters.outbound.mail.charsets import decode_bytes
 
 SIGNATURE = b"\x78\x9f\x3e\x22"
-_BODY, _DATA, _TITLE, _RENDITION, _PROPERTIES, _OF_ATTACHMENT, _CODE_PAGE = (
-    *(0x800C, 0x800F, 0x8010, 0x9002, 0x9003, 0x9005, 0x9007),
-)
+_BODY, _DATA, _TITLE, _RENDITION = 0x800C, 0x800F, 0x8010, 0x9002
+_PROPERTIES, _OF_ATTACHMENT, _CODE_PAGE = 0x9003, 0x9005, 0x9007
 """Attributes ([MS-OXTNEF] 2.1.3.3)."""
 _PLAIN, _RTF, _HTML = 0x1000, 0x1009, 0x1013
 _CONTENT, _NAME, _LONG_NAME, _MIME_TYPE = 0x3701, 0x3704, 0x3707, 0x370E

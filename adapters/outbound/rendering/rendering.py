@@ -11,10 +11,19 @@ from adapters.outbound.rendering.email import render_email
 from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.platform_writers import Discord, Mattermost, Mrkdwn, Plain, Teams, WhatsApp
+from adapters.outbound.rendering.platform_writers import (
+    Discord,
+    Mattermost,
+    Mrkdwn,
+    Plain,
+    Teams,
+    TelegramHtml,
+    TelegramMarkdown,
+    TelegramMarkdownV2,
+    WhatsApp,
+)
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.styled_text import StyledText, pieces
-from adapters.outbound.rendering.telegram_writers import TelegramHtml, TelegramMarkdown, TelegramMarkdownV2
 from domain.channels.model import TextLimit, Unit
 from domain.rendering import is_read_as_markdown
 

@@ -5,7 +5,7 @@ As a program (`python -m ... FOLDER`) it prepares the packaged model in a folder
 
 import asyncio
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.knowledge.models.downloads import ModelFolder
 from domain.refusals import Unavailable
-from ports.indexing import Embedder, EmbeddingModel, Vector
+from ports.indexing import Embedder, EmbeddingModel
 
 PRECISIONS: tuple[Precision, ...] = ("int8", "float32")
 
@@ -86,12 +86,6 @@ class InstalledEmbedders:
 
     async def prepare(self) -> None:
         await (await self._present()).prepare()
-
-    async def embed_query(self, text: str) -> Vector:
-        return await (await self._present()).embed_query(text)
-
-    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        return await (await self._present()).embed_passages(texts)
 
     async def close(self) -> None:
         for embedder in self._embedders.values():

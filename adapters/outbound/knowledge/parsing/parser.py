@@ -114,14 +114,9 @@ class SandboxedParser:
         status = await asyncio.to_thread(path.stat)
         stamp = str(path), name, status.st_ino, status.st_size, status.st_mtime_ns
         if stamp not in self._known_types:
-            types: list[FileType] = []
-
-            def take(_: str, payload: Any) -> None:
-                types.append(FileType(Format(payload[0]), payload[1]))
-
             async with self._identifying:
-                await self._with_retry(lambda: self._run(path, name, None, take), file_name)
-            self._known_types[stamp] = types[-1]
+                answer = self._answer(path, name, lambda values: FileType(Format(values[0]), values[1]))
+                self._known_types[stamp] = await answer
             if len(self._known_types) > _KNOWN_TYPES:
                 del self._known_types[next(iter(self._known_types))]
         return self._known_types[stamp]
@@ -139,18 +134,23 @@ class SandboxedParser:
 
     async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
         """See `ports.http.WebPageReader`."""
-        pages: list[Any] = []
         web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
-
-        def take(_: str, page: Any) -> None:
-            pages.append(page)
-
         async with self._reading:
-            await self._with_retry(
-                lambda: self._run(body.path, shown(body.name), None, take, web=web), body.name
-            )
-        kind = pages[-1].pop("kind")
-        return {"page": WebPage, "sitemap": SitemapEntries}[kind](**pages[-1]) if kind != "file" else None
+            page = await self._answer(body.path, shown(body.name), lambda values: values, web)
+        kind = page.pop("kind")
+        return {"page": WebPage, "sitemap": SitemapEntries}[kind](**page) if kind != "file" else None
+
+    async def _answer(
+        self, path: Path, name: str, read: Callable[[Any], T], web: dict[str, str] | None = None
+    ) -> T:
+        """What `read` makes of the only frame of a job."""
+        answers: list[T] = []
+
+        def take(_: str, payload: Any) -> None:
+            answers.append(read(payload))
+
+        await self._with_retry(lambda: self._run(path, name, None, take, web=web), name)
+        return answers[-1]
 
     async def cut(
         self, path: Path, file_name: str, progress: Progress | None = None

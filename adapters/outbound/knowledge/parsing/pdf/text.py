@@ -10,15 +10,10 @@ from typing import Any
 
 import pypdfium2.raw as pdfium_c
 
+from adapters.outbound.knowledge.parsing.pdf import reading_order
 from adapters.outbound.knowledge.parsing.pdf.headline import Line
 from adapters.outbound.knowledge.parsing.pdf.letters import in_order, plain, runs_from_right
 from adapters.outbound.knowledge.parsing.pdf.margins import Edge
-from adapters.outbound.knowledge.parsing.pdf.reading_order import (
-    Extent,
-    Word,
-    in_reading_order,
-    late_lines_moved,
-)
 
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
 _WORD = re.compile(r"\S+")
@@ -171,15 +166,15 @@ class PageText:
         return any(after[0] - before[1] > _WIDE * before[2] for before, after in pairwise(sorted(edges)))
 
     def _put_columns_in_order(self) -> None:
-        words: list[Word] = []
+        words: list[reading_order.Word] = []
         for index in range(len(self.lines)):
             for match in _WORD.finditer(self._raw[index]):
                 first = self._index(self._begins[index] + match.start())
                 left, top, _, bottom = self._characters.box(first)
                 right = self._characters.box(self._index(self._begins[index] + match.end() - 1))[2]
                 baseline = self._characters.baseline(first)
-                words.append(Word(match[0], left, right, -baseline, top - bottom, first, index))
-        cells = in_reading_order(words)
+                words.append(reading_order.Word(match[0], left, right, -baseline, top - bottom, first, index))
+        cells = reading_order.in_reading_order(words)
         if cells is not None:
             self.lines = [plain(cell.text) for cell in cells]
             self._moved = [cell.place for cell in cells]
@@ -191,13 +186,13 @@ class PageText:
         tops = [-self._characters.baseline(start) for start in starts]
         if all(before <= after for before, after in pairwise(tops)):
             return
-        extents: list[Extent] = []
+        extents: list[reading_order.Extent] = []
         for index, start, top in zip(filled, starts, tops, strict=True):
             left, high, _, low = self._characters.box(start)
             end = self._index(self._begins[index] + len(self._raw[index].rstrip()) - 1)
             right = self._characters.box(end)[2]
-            extents.append(Extent(top, min(left, right), max(left, right), high - low))
-        order = late_lines_moved(extents)
+            extents.append(reading_order.Extent(top, min(left, right), max(left, right), high - low))
+        order = reading_order.late_lines_moved(extents)
         if order is None:
             return
         lines, moved = [], []

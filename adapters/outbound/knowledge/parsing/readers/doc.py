@@ -153,7 +153,7 @@ class WordFile:
         try:
             self._table: bytes = ole.openstream("1Table" if flags & _TABLE_1 else "0Table").read()
             self._pieces = self._piece_table()
-            self._styles = _Styles(self._main, self._table)
+            self._runs = _property_runs(self._main, self._table)
             self._sheet = _style_sheet(self._main, self._table)
         except (OSError, struct.error, IndexError, ValueError) as error:
             raise job.unreadable("it is damaged: its tables cannot be read") from error
@@ -201,7 +201,8 @@ class WordFile:
             index = bisect_right(self._pieces, mark.start(), key=lambda piece: piece.begin) - 1
             piece = self._pieces[max(index, 0)]
             offset = piece.offset + (mark.start() - piece.begin) * piece.width
-            style, properties = self._styles.at(offset)
+            run = bisect_right(self._runs, offset, key=itemgetter(0)) - 1
+            _, style, properties = self._runs[run] if run >= 0 else (0, 0, b"")
             kind = self._sheet.get(style, _PLAIN)
             is_cell = mark[0] == "\x07"
             shown = text[start : mark.start()]
@@ -218,25 +219,19 @@ class WordFile:
             yield Paragraph(_visible(text[start:end]), 0, False, False, False, is_listing=False)
 
 
-class _Styles:
-    """Paragraph properties by place in the main stream (PlcBtePapx, PapxFkp)."""
-
-    def __init__(self, main: bytes, table: bytes) -> None:
-        begin, size = struct.unpack_from("<II", main, _PAPX_AT)
-        count = max((size - 4) // 8, 0)
-        numbers = struct.unpack_from(f"<{count}I", table, begin + 4 * (count + 1)) if count else ()
-        runs: list[tuple[int, int, bytes]] = []
-        for number in numbers:
-            at = (number & 0x3FFFFF) * _PAGE
-            page = main[at : at + _PAGE]
-            if len(page) == _PAGE:
-                runs.extend(_page_runs(page))
-        self._runs = sorted(runs, key=itemgetter(0))
-
-    def at(self, offset: int) -> tuple[int, bytes]:
-        """The style's index and the further properties of the paragraph whose mark stands there."""
-        index = bisect_right(self._runs, offset, key=itemgetter(0)) - 1
-        return self._runs[index][1:] if index >= 0 else (0, b"")
+def _property_runs(main: bytes, table: bytes) -> list[tuple[int, int, bytes]]:
+    """Paragraph properties by place in the main stream (PlcBtePapx, PapxFkp): the begin of each run, its style and
+    further properties."""
+    begin, size = struct.unpack_from("<II", main, _PAPX_AT)
+    count = max((size - 4) // 8, 0)
+    numbers = struct.unpack_from(f"<{count}I", table, begin + 4 * (count + 1)) if count else ()
+    runs: list[tuple[int, int, bytes]] = []
+    for number in numbers:
+        at = (number & 0x3FFFFF) * _PAGE
+        page = main[at : at + _PAGE]
+        if len(page) == _PAGE:
+            runs.extend(_page_runs(page))
+    return sorted(runs, key=itemgetter(0))
 
 
 def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -10,13 +10,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from adapters.outbound.knowledge.parsing.pdf.extras import (
-    OtherReader,
-    Outline,
-    form_blocks,
-    is_form_placeholder,
-    notes,
-)
+from adapters.outbound.knowledge.parsing.pdf import extras
 from adapters.outbound.knowledge.parsing.pdf.headline import MEASURED, RECOGNISED, Exactness, headline
 from adapters.outbound.knowledge.parsing.pdf.headline import Line as Headline
 from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_unreadable
@@ -73,7 +67,7 @@ class _Pages:
     def __init__(self, job: Job, document: Any) -> None:
         self._job = job
         self._document = document
-        self._outline = Outline(document)
+        self._outline = extras.Outline(document)
         self._lines: list[list[str]] = []
         self._notes: list[list[str]] = []
         self._edges: list[Edge] = []
@@ -87,7 +81,7 @@ class _Pages:
     def blocks(self) -> Iterator[Block]:
         self._read_all()
         title = meant_title(one_line(self._document.get_metadata_value("Title")))
-        if is_form_placeholder(self._document, "\n".join(chain.from_iterable(self._lines))):
+        if extras.is_form_placeholder(self._document, "\n".join(chain.from_iterable(self._lines))):
             self._job.title = title
             yield from self._form()
             return
@@ -124,7 +118,7 @@ class _Pages:
             self._job.warn(f"the content of {_shown(self._damaged)} {are} damaged and could not be read")
 
     def _form(self) -> Iterator[Block]:
-        blocks = [block for block in form_blocks(self._document) if block.text]
+        blocks = [block for block in extras.form_blocks(self._document) if block.text]
         if not blocks:
             raise self._job.unreadable(
                 "it is a form (XFA) that shows its content in Adobe Reader alone; print it into a PDF and upload that"
@@ -136,7 +130,7 @@ class _Pages:
 
     def _read(self, index: int) -> None:
         page = self._document[index]
-        written = list(notes(page))
+        written = list(extras.notes(page))
         if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
             # Values of form fields and written notes are text only once they are part of the page.
             pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
@@ -197,8 +191,8 @@ class _Pages:
         return (may_be_scanned and self._recognised(page, layer.page)) or layer
 
     @cached_property
-    def _other_reader(self) -> OtherReader:
-        return OtherReader(self._job.path)
+    def _other_reader(self) -> extras.OtherReader:
+        return extras.OtherReader(self._job.path)
 
     def _recognised(self, page: Any, index: int) -> _Layer | None:
         try:
@@ -246,7 +240,9 @@ def _shown(pages: Sequence[int]) -> str:
     return f"page{'s' if len(pages) > 1 else ''} {shown}"
 
 
-def _written(runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: Outline) -> Iterator[Block]:
+def _written(
+    runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: extras.Outline
+) -> Iterator[Block]:
     """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
     outline.advance_to(page)
     for kind, lines in runs:
