@@ -69,7 +69,6 @@ class Rpc:
 
     @cached_property
     def use_case(self) -> type:
-        """The class that has the method."""
         return getattr(sys.modules[self.method.__module__], self.method.__qualname__.split(".")[0])  # type: ignore[no-any-return]
 
     @cached_property
@@ -82,7 +81,6 @@ class Rpc:
 
     @cached_property
     def returned(self) -> Any:
-        """The type of what the method returns."""
         return get_type_hints(self.method)["return"]
 
     def parameters(
@@ -159,7 +157,6 @@ class Service:
         return {**table, **by_hand}
 
     def behaviour(self, name: str, rpc: Rpc, use_case: object, caller: Callable[[], Caller]) -> Handler:
-        """The method of one RPC."""
         method = self.descriptor.methods_by_name[name]
         parameters = rpc.parameters(_request(method), self.renamed)
         call, response_class = getattr(use_case, rpc.method.__name__), _response(method)
@@ -194,7 +191,6 @@ class Service:
         }
 
     def call(self, name: str, rpc: Rpc, core: Core) -> Callable[..., Awaitable[Any]]:
-        """What calls one RPC, with the arguments of the use case."""
         method = self.descriptor.methods_by_name[name]
         request_class, response_class = _request(method), _response(method)
         parameters = rpc.parameters(request_class, self.renamed)
@@ -290,5 +286,4 @@ def remote(group: type[G], methods: Mapping[tuple[type, str], Callable[..., Any]
 
 
 def public_methods(written: object) -> Mapping[str, Callable[..., Any]]:
-    """The methods of an object by their names."""
     return {name: getattr(written, name) for name in dir(written) if not name.startswith("_")}

@@ -139,7 +139,6 @@ def from_us(microseconds: int) -> datetime:
 
 
 def to_message(value: Any, kind: type[M]) -> M:
-    """The dataclass as a message of that class."""
     message = kind()
     fill(message, value)
     return message

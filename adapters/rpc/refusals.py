@@ -39,7 +39,6 @@ AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 def to_status(refusal: refusals.Refusal) -> status_pb2.Status:
-    """The rich status of a refusal."""
     message = refusal.message.encode("utf-8", "replace")
     details = [_packed(error_details_pb2.ErrorInfo(reason=refusal.reason, domain=DOMAIN))]
     if isinstance(refusal, refusals.Invalid) and refusal.faults and len(message) <= LONGEST_IN_DETAIL:
@@ -70,11 +69,8 @@ def from_error(error: grpc.aio.AioRpcError) -> refusals.Refusal | None:
     if status is None:
         away = refusals.Unavailable("the core is away for the moment; try again shortly")
         return away if error.code() in AWAY else None
-    info, bad, retry = (
-        error_details_pb2.ErrorInfo(),
-        error_details_pb2.BadRequest(),
-        error_details_pb2.RetryInfo(),
-    )
+    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    retry = error_details_pb2.RetryInfo()
     retry_after = 2.0
     for detail in status.details:
         if detail.Unpack(retry):

@@ -76,6 +76,11 @@ def _within_limits(_: Any, arguments: Arguments) -> Arguments:
     return {**arguments, "limit": max(1, min(limit, MOST_DELIVERIES)), "offset": max(0, offset)}
 
 
+_WINDOW: dict[str, Any] = {
+    "defaults": {"limit": FEW}, "arguments": _within_limits, "paging": Paging.OFFSET,
+}  # fmt: skip
+
+
 def _of_one_instance(request: Any, arguments: Arguments) -> Arguments:
     """Older clients name one instance."""
     if not request.instance_id:
@@ -130,20 +135,10 @@ INSTANCES = Service(
         "DeleteInstance": Rpc(InstanceService.delete, PLATFORM),
         "RequestPairing": Rpc(InstanceService.request_pairing, PLATFORM),
         "GetHealth": read(OperationsService.health),
-        "ListDeliveries": read(
-            OperationsService.deliveries,
-            defaults={"limit": FEW},
-            arguments=_within_limits,
-            paging=Paging.OFFSET,
-        ),
+        "ListDeliveries": read(OperationsService.deliveries, **_WINDOW),
         "ReplayDelivery": Rpc(OperationsService.replay),
         "DropDelivery": Rpc(OperationsService.drop),
-        "ListUnanswered": read(
-            OperationsService.unanswered,
-            defaults={"limit": FEW},
-            arguments=_within_limits,
-            paging=Paging.OFFSET,
-        ),
+        "ListUnanswered": read(OperationsService.unanswered, **_WINDOW),
         "ReleaseUnanswered": Rpc(OperationsService.release),
     },
 )

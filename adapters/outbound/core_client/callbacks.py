@@ -51,15 +51,7 @@ class RemoteCallbacks:
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         """Raises refusals of the core, and `Unavailable`."""
-        outcome = await self._outcome(_Exchange(next(self._numbers), channel_id, instance_id, call))
-        if outcome.HasField("answer"):
-            return answer_from_pb(outcome.answer)
-        refused = outcome.refused
-        refusal = rebuilt(refused.reason, refused.message, refused.retry_after)
-        raise refusal or CoreError(refused.message)
-
-    async def _outcome(self, outgoing: _Exchange) -> pb.RawOutcome:
-        """Raises `Unavailable`."""
+        outgoing = _Exchange(next(self._numbers), channel_id, instance_id, call)
         tried: list[Endpoint] = []
         for _ in range(max(2, len(self._cores.endpoints))):
             endpoint = self._cores.pick(tried)
@@ -70,8 +62,15 @@ class RemoteCallbacks:
                 stream = self._streams[endpoint] = _Stream(stub, self._core.as_gateway())
                 endpoint.on_retire = [partial(self._retire, endpoint, stream)]
             with contextlib.suppress(StreamBroke):
-                return await stream.exchange(outgoing)
-        raise Unavailable(AWAY)
+                outcome = await stream.exchange(outgoing)
+                break
+        else:
+            raise Unavailable(AWAY)
+        if outcome.HasField("answer"):
+            return answer_from_pb(outcome.answer)
+        refused = outcome.refused
+        refusal = rebuilt(refused.reason, refused.message, refused.retry_after)
+        raise refusal or CoreError(refused.message)
 
     def _retire(self, endpoint: Endpoint, stream: _Stream) -> None:
         """The calls under way are answered yet."""

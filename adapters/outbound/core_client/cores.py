@@ -42,12 +42,12 @@ class Target:
     path: str = ""
 
     @property
-    def address(self) -> str:
-        """As gRPC takes it."""
-        return f"unix:{self.path}" if self.path else address_of(self.host, self.port)
+    def address(self) -> Address:
+        """Of a target that stands for one core."""
+        return Address(self.host, self.port, self.host, self.path)
 
     def __str__(self) -> str:
-        return f"dns:///{self.address}" if self.all_addresses else self.address
+        return f"dns:///{self.address}" if self.all_addresses else str(self.address)
 
 
 def address_of(host: str, port: int) -> str:
@@ -272,7 +272,7 @@ class Cores:
         self._draining: dict[asyncio.Task[None], Endpoint] = {}
         self._unresolved: set[Target] = set()
         self._refreshing = asyncio.Lock()
-        self.endpoints = [Endpoint(_address(target), tls) for target in targets]
+        self.endpoints = [Endpoint(target.address, tls) for target in targets]
 
     def pick(self, tried: Sequence[Endpoint] = ()) -> Endpoint:
         """One that was not tried before, as far as there is one."""
@@ -322,7 +322,7 @@ class Cores:
     async def _addresses(self, target: Target) -> Sequence[Address]:
         """Those of a name as they are now; as they were while it cannot be resolved."""
         if not target.all_addresses:
-            return [_address(target)]
+            return [target.address]
         loop = asyncio.get_running_loop()
         try:
             entries = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
@@ -349,7 +349,3 @@ class Cores:
         await end([*self._tasks.values(), *self._draining], "connections to cores")
         for endpoint in (*self.endpoints, *draining):
             await endpoint.close()
-
-
-def _address(target: Target) -> Address:
-    return Address(target.host, target.port, target.host, target.path)

@@ -30,16 +30,10 @@ MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer: a mail of 36 MB in base64."""
 
 _UNAUTHORIZED = 401
-_RATE_REASONS = frozenset(
-    {
-        "rateLimitExceeded",
-        "userRateLimitExceeded",
-        "dailyLimitExceeded",
-        "quotaExceeded",
-        "sharingRateLimitExceeded",
-        "RATE_LIMIT_EXCEEDED",
-    }
-)
+_RATE_REASONS = frozenset({
+    "rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "quotaExceeded",
+    "sharingRateLimitExceeded", "RATE_LIMIT_EXCEEDED",
+})  # fmt: skip
 
 
 class Credentials(Protocol):

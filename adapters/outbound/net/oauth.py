@@ -94,7 +94,12 @@ class Tokens:
         body = answer.json()
         token = text(body, "access_token")
         if answer.ok and token:
-            return token, _lifetime(at(body, "expires_in")), frozenset(text(body, "scope").split())
+            try:
+                seconds = float(at(body, "expires_in"))
+            except (TypeError, ValueError):
+                seconds = _DEFAULT_LIFETIME
+            lifetime = min(max(seconds, 0.0), 86_400.0) if seconds == seconds else _DEFAULT_LIFETIME
+            return token, lifetime, frozenset(text(body, "scope").split())
         fault = text(body, "error")
         reason = f"{fault} {text(body, 'error_description')}".strip() or f"HTTP {answer.status}"
         message = f"The token endpoint answered {reason[:300]}"
@@ -106,14 +111,6 @@ class Tokens:
 def _key(url: str, grant: Mapping[str, str]) -> str:
     """Identifies a grant without holding its secrets in memory a second time."""
     return hashlib.sha256(json.dumps([url, sorted(grant.items())]).encode()).hexdigest()
-
-
-def _lifetime(given: object) -> float:
-    try:
-        seconds = float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return _DEFAULT_LIFETIME
-    return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else _DEFAULT_LIFETIME
 
 
 CALLBACK_PATH = "/api/agent/verification/callback/"

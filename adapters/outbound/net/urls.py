@@ -67,18 +67,13 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers to send, without those that the client sets itself; raises `HttpFailed`."""
     checked = {}
     for name, value in headers.items():
-        if not _is_name(name):
+        if not _TOKEN.fullmatch(name):
             raise HttpFailed(f"{name!r} is not the name of an HTTP header", before_request=True)
         if not (value.isprintable() or _VALUE.fullmatch(value)):
             raise HttpFailed(f"the header {name} has a control character in its value", before_request=True)
         if name.lower() not in _OURS:
             checked[name] = value
     return checked
-
-
-@lru_cache(1024)
-def _is_name(text: str) -> bool:
-    return _TOKEN.fullmatch(text) is not None
 
 
 def for_hop(headers: dict[str, str], origin: URL, target: URL) -> dict[str, str]:

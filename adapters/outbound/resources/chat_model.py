@@ -93,7 +93,6 @@ def message_of(turn: Turn) -> dict[str, Any]:
 
 
 def reply_of(value: Any) -> Reply:
-    """The reply in a complete answer. Raises `BadAnswer`."""
     message = _choice(value, required=True).get("message")
     if not isinstance(message, dict):
         raise BadAnswer("choices[0].message is not an object")

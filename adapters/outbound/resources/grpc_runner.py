@@ -29,25 +29,14 @@ _OPTIONS = [
     ("grpc.enable_retries", 0),
     ("grpc.max_reconnect_backoff_ms", 5000),  # two minutes otherwise, after a resource was away
 ]
-_TRY_AGAIN = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.INTERNAL,
-        grpc.StatusCode.UNKNOWN,
-    }
-)
-_REFUSED = frozenset(
-    {
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.UNAUTHENTICATED,
-        grpc.StatusCode.PERMISSION_DENIED,
-        grpc.StatusCode.INVALID_ARGUMENT,
-        grpc.StatusCode.NOT_FOUND,
-        grpc.StatusCode.UNIMPLEMENTED,
-    }
-)
+_TRY_AGAIN = frozenset({
+    grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.ABORTED,
+    grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN,
+})  # fmt: skip
+_REFUSED = frozenset({
+    grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.UNIMPLEMENTED,
+})  # fmt: skip
 """Before anything was said: answers of a resource that did not work on the request."""
 
 _UNREACHED = ("failed to connect", "DNS resolution failed", "name resolution failure")

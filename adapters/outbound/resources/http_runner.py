@@ -116,7 +116,6 @@ class _Answer:
 
 
 def _values(events: Sequence[bytes]) -> Iterator[Any]:
-    """The values of events. Raises `BadAnswer`."""
     for data in events:
         try:
             yield loads(data)

@@ -121,16 +121,6 @@ def written(path: Path) -> Iterator[NewArchive]:
     sync(path.parent)
 
 
-@contextmanager
-def _as_bad_backup(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadBackup(f"{path} cannot be read: {error.strerror or error}") from error
-    except (tarfile.TarError, ValueError, ArithmeticError, RecursionError) as error:
-        raise BadBackup(f"{path} is no backup, or damaged: {error}") from error
-
-
 class Archive:
     """A backup that is read. Raises `BadBackup` for what cannot be one.
 
@@ -140,16 +130,21 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         self._infos: dict[str, tarfile.TarInfo] = {}
-        with ExitStack() as opened, _as_bad_backup(path):
-            self._tar = opened.enter_context(tarfile.open(path, mode="r:", tarinfo=_Header))
-            for info in self._tar:
-                if info.name in self._infos:
-                    raise _strange(info.name, "twice")
-                if info.issparse() or info.size < 0 or not is_member(info.name):
-                    raise _strange(info.name)
-                self._infos[info.name] = info
-            self.manifest = self._manifest(path)
-            opened.pop_all()
+        try:
+            with ExitStack() as opened:
+                self._tar = opened.enter_context(tarfile.open(path, mode="r:", tarinfo=_Header))
+                for info in self._tar:
+                    if info.name in self._infos:
+                        raise _strange(info.name, "twice")
+                    if info.issparse() or info.size < 0 or not is_member(info.name):
+                        raise _strange(info.name)
+                    self._infos[info.name] = info
+                self.manifest = self._manifest(path)
+                opened.pop_all()
+        except OSError as error:
+            raise BadBackup(f"{path} cannot be read: {error.strerror or error}") from error
+        except (tarfile.TarError, ValueError, ArithmeticError, RecursionError) as error:
+            raise BadBackup(f"{path} is no backup, or damaged: {error}") from error
         self.members = self.manifest.members
 
     def close(self) -> None:

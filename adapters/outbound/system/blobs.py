@@ -60,7 +60,16 @@ class FileBlobs:
         return blob
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
-        with await self._open(key) as file:
+        path = self._path(key)
+        opening = asyncio.create_task(asyncio.to_thread(lambda: path.open("rb")))
+        try:
+            opened = await asyncio.shield(opening)
+        except FileNotFoundError:
+            raise NotFound(GONE) from None
+        except asyncio.CancelledError:  # no open file is left behind
+            opening.add_done_callback(_close)
+            raise
+        with opened as file:
             file.seek(offset)
             left = length
             while left is None or left > 0:
@@ -107,18 +116,6 @@ class FileBlobs:
         if not _KEY.fullmatch(key):
             raise NotFound(GONE)
         return self.root / key[:2] / key
-
-    async def _open(self, key: str) -> BufferedReader:
-        """A caller that is cancelled meanwhile leaves no open file behind."""
-        path = self._path(key)
-        opening = asyncio.create_task(asyncio.to_thread(lambda: path.open("rb")))
-        try:
-            return await asyncio.shield(opening)
-        except FileNotFoundError:
-            raise NotFound(GONE) from None
-        except asyncio.CancelledError:
-            opening.add_done_callback(_close)
-            raise
 
     def _move_into_place(self, written: Path, key: str) -> None:
         sync(written)

@@ -24,7 +24,6 @@ class SteadyClock:
 
 
 def new_uuid() -> str:
-    """A random UUID (RFC 9562, version 4)."""
     return str(uuid.uuid4())
 
 

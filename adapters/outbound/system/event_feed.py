@@ -184,7 +184,6 @@ class LogFeed:
             self._renewed = self._now()
 
     async def close(self) -> None:
-        """Ends all streams."""
         self._closed = True
         for reader in self._readers:
             reader.wake()

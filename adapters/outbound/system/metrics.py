@@ -3,14 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Histogram,
-    Info,
-    disable_created_metrics,
-    generate_latest,
-)
+import prometheus_client
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
@@ -19,7 +12,7 @@ from prometheus_client.registry import Collector
 from adapters.outbound.net.tls import WatchedFiles
 from adapters.version import VERSION
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # the times at which metrics were made; nobody asks for them
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # the times at which metrics were made; nobody asks for them
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 """Bounds of the buckets of histograms."""
@@ -29,10 +22,10 @@ class PrometheusMeter:
     """Counts what the domain tells of; what waits is asked of the database when scraped."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = prometheus_client.CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
-        Info("switchboard_build", "Version of this process", registry=self.registry).info(
+        prometheus_client.Info("switchboard_build", "Version of this process", registry=self.registry).info(
             {"version": VERSION}
         )
         self._received = self._counter("received", "Calls of platforms by what they were", "channel", "kind")
@@ -52,12 +45,12 @@ class PrometheusMeter:
         )
         self._removed = self._counter("removed_rows", "Old rows that were deleted", "table")
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(f"switchboard_{name}", meaning, labels, registry=self.registry)
+    def _counter(self, name: str, meaning: str, *labels: str) -> prometheus_client.Counter:
+        return prometheus_client.Counter(f"switchboard_{name}", meaning, labels, registry=self.registry)
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
+    def _seconds(self, name: str, meaning: str, *labels: str) -> prometheus_client.Histogram:
         name = f"switchboard_{name}_seconds"
-        return Histogram(name, meaning, labels, registry=self.registry, buckets=SECONDS)
+        return prometheus_client.Histogram(name, meaning, labels, registry=self.registry, buckets=SECONDS)
 
     def received(self, channel_id: str, kind: str) -> None:
         self._received.labels(channel_id, kind).inc()
@@ -82,7 +75,6 @@ class PrometheusMeter:
         self._delivered.labels(channel_id, outcome).observe(seconds)
 
     def exchanged(self, host: str, outcome: str, seconds: float) -> None:
-        """An outbound HTTP exchange ended."""
         self._http.labels(host, outcome).observe(seconds)
 
     def answered(self, channel_id: str, status: int, seconds: float) -> None:
@@ -91,10 +83,9 @@ class PrometheusMeter:
 
     def exposition(self) -> bytes:
         """The metrics of this process in Prometheus' text format."""
-        return generate_latest(self.registry)
+        return prometheus_client.generate_latest(self.registry)
 
     def removed(self, table: str, count: int) -> None:
-        """Old rows were deleted."""
         self._removed.labels(table).inc(count)
 
 
@@ -102,7 +93,10 @@ class CertificateMetrics(Collector):
     """Looked up when scraped. `others`: the ends of certificates that are no file here, by what they are of."""
 
     def __init__(
-        self, files: WatchedFiles, others: Callable[[], Mapping[str, datetime]], registry: CollectorRegistry
+        self,
+        files: WatchedFiles,
+        others: Callable[[], Mapping[str, datetime]],
+        registry: prometheus_client.CollectorRegistry,
     ) -> None:
         self._files = files
         self._others = others

@@ -3,7 +3,6 @@ forwards (https://core.telegram.org/bots/api#message). Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from adapters.outbound.channels.common import contents
@@ -60,7 +59,10 @@ class AddressedText:
 def addressed(written: str, bot: Bot) -> AddressedText:
     """Removes the bot's mention and a leading command."""
     if bot.username:
-        mention = _mention(bot.username)
+        mention = re.compile(
+            rf"(?P<address>(?<!\w)\w{{1,12}}://\S*)|(?<![\w/])@{re.escape(bot.username)}(?!\w)[,:]?\s*",
+            re.IGNORECASE,
+        )
         body = mention.sub(lambda match: match["address"] or "", written) if "@" in written else written
     else:
         # Usernames of bots end in "bot": while ours is unknown, a leading one is taken for it.
@@ -88,7 +90,6 @@ def written_in(message: Any) -> str:
 
 
 def buttons_of(message: Any) -> Iterator[Any]:
-    """The buttons below a message."""
     rows = items(message, "reply_markup", "inline_keyboard")
     return (button for row in rows if isinstance(row, list) for button in row)
 
@@ -108,13 +109,6 @@ def with_links(written: str, entities: Sequence[Any]) -> str:
             pieces += [units[position:end], address_behind(label, text(link, "url")).encode("utf-16-le")]
             position = end
     return b"".join([*pieces, units[position:]]).decode("utf-16-le", "replace")
-
-
-@lru_cache
-def _mention(username: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?P<address>(?<!\w)\w{{1,12}}://\S*)|(?<![\w/])@{re.escape(username)}(?!\w)[,:]?\s*", re.IGNORECASE
-    )
 
 
 def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
@@ -148,7 +142,6 @@ def described(message: Mapping[str, Any]) -> str:
 
 
 def context_of(message: Mapping[str, Any]) -> dict[str, object]:
-    """What the message tells beside its text."""
     if contact := at(message, "contact"):
         return contents.contact_context(*_contact(contact))
     venue = (text(message, "venue", "title"), text(message, "venue", "address"))

@@ -43,7 +43,6 @@ def secret_of(token: str) -> str:
 
 
 def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Verifies that a call comes from Telegram and reads its update."""
     calls.require_webhook(call)
     token = config.bot_token
     if not token or not same(call.headers.get(_HEADER, ""), secret_of(token)):
@@ -55,7 +54,6 @@ def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: da
 
 
 def read_update(config: BotConfig, update: Mapping[str, Any], bot: messages.Bot) -> Received:
-    """Reads an update, however it came."""
     kind = next((name for name in ALLOWED_UPDATES if isinstance(update.get(name), dict)), None)
     if kind is None:
         return Received(kind="ignored:other")

@@ -75,7 +75,6 @@ class GraphApi:
             yield piece
 
     async def send(self, config: WhatsAppConfig, body: Mapping[str, Any]) -> Sent:
-        """Sends a message."""
         sent, answer = await self._post(config, "messages", json=body, timeout=SEND_TIMEOUT)
         if sent.outcome is not Outcome.SENT:
             return sent

@@ -30,5 +30,4 @@ def named_host(url: str, *schemes: str) -> str:
 
 
 def no_address(reason: str) -> Invalid:
-    """The refusal of an address."""
     return Invalid.of([Fault("to", reason)])

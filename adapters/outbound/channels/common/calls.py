@@ -49,7 +49,6 @@ def received(event: Event | str, kind: str = "message", answer: RawAnswer = TAKE
 
 
 def json_answer(body: Any, status: int = 200, **headers: str) -> RawAnswer:
-    """An answer whose body is JSON."""
     return RawAnswer(status, json_bytes(body), {"content-type": "application/json", **headers})
 
 

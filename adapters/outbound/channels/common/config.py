@@ -14,7 +14,6 @@ def ack_reaction(example: str) -> Any:
 
 
 def reactions() -> Any:
-    """The field `reactions`."""
     return setting(
         "Hand reactions of people on as messages with 'reaction' and without text (default false)."
     )

@@ -50,7 +50,6 @@ class MattermostApi:
         return await send(self._http, api_request(config, "POST", path, json=body, timeout=timeout), outcome)
 
     async def change(self, config: MattermostConfig, post_id: str, body: Mapping[str, Any]) -> Sent:
-        """Changes what `body` names of a post."""
         path = f"/posts/{segment(post_id)}/patch"
         return await send(self._http, api_request(config, "PUT", path, json=body), outcome)
 

@@ -14,20 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common import calls, client, contents, messages
+from adapters.outbound.channels.common import calls, client, contents
 from adapters.outbound.channels.common.bodies import at, fields_of, integer, items, same, text
-from domain.channels.messages import (
-    Attachment,
-    Change,
-    ChannelMetadata,
-    Event,
-    Identity,
-    Merge,
-    Quoted,
-    RawCall,
-    Received,
-    Sender,
-)
+from adapters.outbound.channels.common.messages import labelled, pressed_text
+from domain.channels import messages
 from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
@@ -57,8 +47,9 @@ class Post:
         return integer(self.body, "create_at") or 0
 
 
-def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Verifies the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
+def receive(
+    config: MattermostConfig, call: messages.RawCall, metadata: messages.ChannelMetadata, now: datetime
+) -> messages.Received:
     calls.require_webhook(call)
     payload = fields_of(call)
     if isinstance(payload.get("context"), Mapping):
@@ -74,13 +65,15 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
         return message
     # The thread and the files of a post come over the WebSocket; a command comes here alone.
     events = (
-        replace(event, merge=Merge(event.message_id)) if event.message_id else event
+        replace(event, merge=messages.Merge(event.message_id)) if event.message_id else event
         for event in message.events
     )
     return replace(message, events=tuple(events))
 
 
-def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
+def read_message(
+    config: MattermostConfig, payload: Mapping[str, Any], metadata: messages.ChannelMetadata
+) -> messages.Received:
     """Reads what was written, in the form of an outgoing webhook however it came. Raises `Invalid`."""
     user, username = text(payload, "user_id"), text(metadata, "username")
     if not user:
@@ -99,11 +92,11 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
     return calls.received(event, answer=ACKNOWLEDGED)
 
 
-def _event(config: MattermostConfig, payload: Mapping[str, Any], content: str) -> Event:
+def _event(config: MattermostConfig, payload: Mapping[str, Any], content: str) -> messages.Event:
     user, post_id, parent = (text(payload, name) for name in ("user_id", "post_id", "root_id"))
     target, direct = _target(config, payload), _is_direct(payload)
     word, name = text(payload, "trigger_word"), text(payload, "channel_name")
-    return Event(
+    return messages.Event(
         key=post_id or text(payload, "trigger_id") or None,
         session_id=session_of(target.channel, user, "" if direct else target.root),
         sender=_sender(payload),
@@ -111,7 +104,7 @@ def _event(config: MattermostConfig, payload: Mapping[str, Any], content: str) -
         target=TARGET.dump(target),
         attachments=files_of(payload),
         ids=tuple(filter(None, (post_id,))),
-        quoted=Quoted(ref=parent, key=parent) if parent else None,
+        quoted=messages.Quoted(ref=parent, key=parent) if parent else None,
         thread_post=post_id if parent and not direct else "",
         is_direct=direct,
         message_id=post_id,
@@ -137,9 +130,9 @@ def _target(config: MattermostConfig, payload: Mapping[str, Any]) -> MattermostT
     )
 
 
-def _sender(payload: Mapping[str, Any]) -> Sender:
+def _sender(payload: Mapping[str, Any]) -> messages.Sender:
     user = text(payload, "user_id")
-    return Sender(user, text(payload, "user_name"), (Identity("community-chat", user),))
+    return messages.Sender(user, text(payload, "user_name"), (messages.Identity("community-chat", user),))
 
 
 def _is_direct(payload: Mapping[str, Any]) -> bool:
@@ -152,12 +145,14 @@ def mention_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@])@{re.escape(name)}(?![\w-]|\.\w)[:,]?\s*", re.IGNORECASE)
 
 
-def files_of(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
+def files_of(payload: Mapping[str, Any]) -> tuple[messages.Attachment, ...]:
     """The files by their ids; a webhook gives neither name nor type."""
     ids = payload.get("file_ids")
     ids = ids if isinstance(ids, list) else text(payload, "file_ids").split(",")
     file_ids = filter(None, (str(file_id).strip() for file_id in ids))
-    return tuple(Attachment(file_id, "application/octet-stream", {"fileId": file_id}) for file_id in file_ids)
+    return tuple(
+        messages.Attachment(file_id, "application/octet-stream", {"fileId": file_id}) for file_id in file_ids
+    )
 
 
 def shown_in(post: object) -> str:
@@ -167,7 +162,7 @@ def shown_in(post: object) -> str:
     )
 
 
-def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+def read_post(config: MattermostConfig, post: Post, bot: messages.ChannelMetadata) -> messages.Event | None:
     """The event of a direct message to the bot, of a post that mentions it, or of one in a thread; the same one as of
     the post's outgoing webhook. None for any other post."""
     body, username = post.body, text(bot, "username")
@@ -182,8 +177,13 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
 
 
 def _event_of_post(
-    config: MattermostConfig, post: Post, bot: ChannelMetadata, *, addressed: bool, only_followed: bool
-) -> Event | None:
+    config: MattermostConfig,
+    post: Post,
+    bot: messages.ChannelMetadata,
+    *,
+    addressed: bool,
+    only_followed: bool,
+) -> messages.Event | None:
     body = post.body
     payload = {
         "channel_id": text(body, "channel_id"),
@@ -206,26 +206,28 @@ def _event_of_post(
     return replace(event, only_followed=only_followed, quoted=quoted, refused=refused)
 
 
-def _forwarded(post: Mapping[str, Any]) -> Quoted | None:
+def _forwarded(post: Mapping[str, Any]) -> messages.Quoted | None:
     """The post to which the message links, as forwarding makes it: the server adds a preview of it."""
     for embed in items(post, "metadata", "embeds"):
         original = at(embed, "data", "post")
         if text(embed, "type") == "permalink" and isinstance(original, dict):
-            quoted = Quoted(shown_in(original), text(original, "user_id"), files_of(original))
+            quoted = messages.Quoted(shown_in(original), text(original, "user_id"), files_of(original))
             return quoted if quoted.is_given else None
     return None
 
 
-def read_edit(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+def read_edit(config: MattermostConfig, post: Post, bot: messages.ChannelMetadata) -> messages.Event | None:
     """The event of an edited post. Updates without the time of an edit are previews of links and the like."""
     edited_at = integer(post.body, "edit_at")
     event = read_post(config, post, bot) if edited_at else None
     if event is None or event.refused:
         return None
-    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
+    return replace(event, key=f"{event.message_id}:{edited_at}", change=messages.Change.EDITED)
 
 
-def read_deletion(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+def read_deletion(
+    config: MattermostConfig, post: Post, bot: messages.ChannelMetadata
+) -> messages.Event | None:
     """The event of a deleted post of somebody else."""
     post_id = text(post.body, "id")
     if not post_id or text(post.body, "user_id") == text(bot, "userId"):
@@ -239,7 +241,7 @@ def attached(
     """The properties of a post with these buttons. The server sends the signed context of a button with its press; it
     shows it to nobody."""
     actions = []
-    for number, (label, value) in enumerate(messages.labelled(choices, LONGEST_LABEL), start=1):
+    for number, (label, value) in enumerate(labelled(choices, LONGEST_LABEL), start=1):
         context = {"choice": value, "label": label, "channel": target.channel, "root": target.root}
         integration = {"url": callback_url, "context": {**context, "signature": _signature(config, context)}}
         action = {"id": f"choice{number}", "type": "button", "name": label, "integration": integration}
@@ -248,7 +250,7 @@ def attached(
     return {"attachments": [{"fallback": fallback, "actions": actions}]}
 
 
-def _press(config: MattermostConfig, payload: Mapping[str, Any]) -> Received:
+def _press(config: MattermostConfig, payload: Mapping[str, Any]) -> messages.Received:
     """The press of a button. Raises `Unauthenticated` for a context that we did not sign, `Invalid`."""
     context = at(payload, "context")
     if not same(text(context, "signature"), _signature(config, context)):
@@ -268,11 +270,11 @@ def _press(config: MattermostConfig, payload: Mapping[str, Any]) -> Received:
     direct = _is_direct(payload)
     if not direct and not config.allows(channel):
         return calls.received("channel", answer=ACKNOWLEDGED)
-    event = Event(
+    event = messages.Event(
         key=f"press:{trigger}" if trigger else None,
         session_id=session_of(channel, user, "" if direct else target.root),
         sender=_sender(payload),
-        text=messages.pressed_text(text(context, "label"), value),
+        text=pressed_text(text(context, "label"), value),
         target=TARGET.dump(target),
         choice=value,
         is_direct=direct,

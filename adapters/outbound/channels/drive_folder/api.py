@@ -44,7 +44,6 @@ class Drive:
         )
 
     async def folder(self, config: DriveConfig) -> dict[str, Any]:
-        """files.get of the folder."""
         query = {"fields": "id,mimeType,trashed,capabilities(canAddChildren)", **_SHARED_DRIVES}
         return await self._api.get(config, f"{_FILES}/{segment(config.folder_id)}", query)
 
@@ -68,7 +67,6 @@ class Drive:
         return text(await self._api.send(config, request), "id")
 
     async def file(self, config: DriveConfig, file_id: str) -> dict[str, Any]:
-        """files.get of a file."""
         query = {"fields": f"{FIELDS},trashed", **_SHARED_DRIVES}
         return await self._api.get(config, f"{_FILES}/{segment(file_id)}", query)
 
@@ -88,7 +86,6 @@ class Drive:
         return text(await self._api.post(config, "/drive/v3/changes/watch", channel, query), "resourceId")
 
     async def stop(self, config: DriveConfig, channel_id: str, resource_id: str) -> None:
-        """channels.stop."""
         body = {"id": channel_id, "resourceId": resource_id}
         await self._api.post(config, "/drive/v3/channels/stop", body)
 

@@ -77,11 +77,8 @@ class DriveFolder:
             except files.FileUnavailable:
                 name, mime_type, content = f"{name}.txt", TEXT, files.link_text(artifact).encode()
         else:
-            name, mime_type, content = (
-                text(message.payload, "name"),
-                TEXT,
-                text(message.payload, "text").encode(),
-            )
+            name, mime_type = text(message.payload, "name"), TEXT
+            content = text(message.payload, "text").encode()
         delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
         metadata = {
             "name": name,

@@ -18,17 +18,7 @@ from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.net.google import GoogleError, poll_failures
 from adapters.outbound.net.urls import segment
 from domain.channels.messages import Attachment, Event, Outcome, Sender
-from domain.knowledge.sources.model import (
-    ListedPage,
-    Listing,
-    PageContent,
-    PageKind,
-    PageLater,
-    PageRefused,
-    PageStatus,
-    PageToRead,
-    key_of,
-)
+from domain.knowledge.sources import model as sources
 from ports.capabilities import Polled
 from ports.http import HttpAnswer, HttpFailed
 
@@ -100,21 +90,23 @@ class Folder:
     def address(self, config: DriveConfig) -> str:
         return f"https://drive.google.com/drive/folders/{segment(config.folder_id)}"
 
-    async def read(self, config: DriveConfig, page: PageToRead) -> PageContent | Listing:
+    async def read(
+        self, config: DriveConfig, page: sources.PageToRead
+    ) -> sources.PageContent | sources.Listing:
         try:
-            if page.kind is PageKind.ROOT:
+            if page.kind is sources.PageKind.ROOT:
                 extensions = config.extensions
                 files = await files_of(self.drive, config)
-                return Listing([_listed(file) for file in files if is_wanted(file, extensions)])
+                return sources.Listing([_listed(file) for file in files if is_wanted(file, extensions)])
             file_id = unquote(page.address.removeprefix(_FILE).removesuffix(_VIEW))
             file = await self.drive.file(config, file_id)
         except GoogleError as error:
             raise _refused_by_google(error) from error
         if at(file, "trashed") is True:
-            raise PageRefused(PageStatus.GONE, "it is in the trash")
+            raise sources.PageRefused(sources.PageStatus.GONE, "it is in the trash")
         extension, export = _EXPORTS.get(text(file, "mimeType"), ("", ""))
         name = f"{text(file, 'name')}.{extension}" if extension else text(file, "name")
-        return PageContent(name, page.address, self._content(config, file_id, export))
+        return sources.PageContent(name, page.address, self._content(config, file_id, export))
 
     async def _content(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
         try:
@@ -196,7 +188,7 @@ def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
     )
 
 
-def _listed(file: Mapping[str, Any]) -> ListedPage:
+def _listed(file: Mapping[str, Any]) -> sources.ListedPage:
     file_id, mime_type = text(file, "id"), text(file, "mimeType")
     problem = None
     if mime_type.startswith(_GOOGLE) and mime_type not in _EXPORTS:
@@ -204,7 +196,9 @@ def _listed(file: Mapping[str, Any]) -> ListedPage:
     elif mime_type.startswith("video/"):
         problem = "videos are not read"
     address = f"{_FILE}{segment(file_id)}{_VIEW}"
-    return ListedPage(key_of(file_id), address, PageKind.PAGE, text(file, "name"), state_of(file), problem)
+    return sources.ListedPage(
+        sources.key_of(file_id), address, sources.PageKind.PAGE, text(file, "name"), state_of(file), problem
+    )
 
 
 def _refused_by_google(error: GoogleError) -> Exception:
@@ -214,8 +208,8 @@ def _refused_by_google(error: GoogleError) -> Exception:
 def _refused(message: str, answer: HttpAnswer | None, *, away: bool) -> Exception:
     status = answer.status if answer else 0
     if status == _GONE:
-        return PageRefused(PageStatus.GONE, message)
+        return sources.PageRefused(sources.PageStatus.GONE, message)
     if status == _BUSY or (away and answer is not None):
         asked = answer.retry_after if answer else None
-        return PageLater(min(LONGEST_WAIT, USUAL_WAIT if asked is None else asked), message)
-    return PageRefused(PageStatus.FAILED, message, unreachable=away)
+        return sources.PageLater(min(LONGEST_WAIT, USUAL_WAIT if asked is None else asked), message)
+    return sources.PageRefused(sources.PageStatus.FAILED, message, unreachable=away)

@@ -33,7 +33,6 @@ _SYNC = "sync"
 
 
 def receive(config: DriveConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Proves a notification and reads it. Raises `Unauthenticated`, `NotFound`."""
     require_webhook(call)
     channel_id = call.headers.get("x-goog-channel-id", "")
     if not channel_id or not same(call.headers.get("x-goog-channel-token", ""), _token(config, channel_id)):

@@ -174,7 +174,6 @@ class MailBox(BaseMailBox):
         return int(uids[-1]) if uids else None
 
     def mark_seen(self, uids: Iterable[int]) -> None:
-        """Sets \\Seen."""
         joined = ",".join(map(str, uids))
         if joined:
             self._checked(self.client.uid("STORE", joined, "+FLAGS.SILENT", r"(\Seen)"))

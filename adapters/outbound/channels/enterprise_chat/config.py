@@ -38,7 +38,6 @@ class TeamsConfig(GroupConfig):
 
     @property
     def has_app(self) -> bool:
-        """Return True if the credentials of a bot are set."""
         return bool(self.app_id and self.app_password)
 
 

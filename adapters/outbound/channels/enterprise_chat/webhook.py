@@ -17,20 +17,11 @@ from typing import Any
 
 import jwt
 
-from adapters.outbound.channels.common import calls, contents, messages
+from adapters.outbound.channels.common import calls, contents
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.system.links import with_addresses
-from domain.channels.messages import (
-    Attachment,
-    Change,
-    ChannelMetadata,
-    Event,
-    Identity,
-    RawAnswer,
-    RawCall,
-    Received,
-    Sender,
-)
+from domain.channels import messages
 from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
@@ -42,14 +33,14 @@ ALGORITHM = "RS256"
 LEEWAY = 300.0
 """Seconds by which clocks may differ, as Microsoft documents."""
 _MAX_TOKEN = 16_384
-ACKNOWLEDGED = RawAnswer(200)
+ACKNOWLEDGED = messages.RawAnswer(200)
 FILE_INFO = "application/vnd.microsoft.teams.file.download.info"
 ACTION = "adaptiveCard/action"
 
 _KNOWN = frozenset({
     "conversationUpdate", "endOfConversation", "event", "installationUpdate", "messageReaction", "typing",
 })  # fmt: skip
-_CHANGES = {"messageUpdate": Change.EDITED, "messageDelete": Change.DELETED}
+_CHANGES = {"messageUpdate": messages.Change.EDITED, "messageDelete": messages.Change.DELETED}
 _TAG = re.compile(r"<at(?:\s[^<>]*)?>((?:[^<]|<(?!/?at\b))*)</at>")
 _MOST_MENTIONS = 20
 """Ways to write the bot's name in one message."""
@@ -70,7 +61,9 @@ _REFUSED = calls.json_answer(
 )
 
 
-def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+def receive(
+    config: TeamsConfig, call: messages.RawCall, metadata: messages.ChannelMetadata, now: datetime
+) -> messages.Received:
     """Verifies the origin of a call, before anybody reads the body, and reads it.
 
     Raises `NotFound`, `Invalid`, `Unauthenticated`, `Forbidden`, `StaleMetadata` (signed with a key that is not in
@@ -97,7 +90,7 @@ def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: 
     return _addressed(config, activity)
 
 
-def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> Received:
+def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> messages.Received:
     """Reads an activity of a conversation in which the bot answers, and which addresses it."""
     received = read(activity)
     if all(event.is_direct for event in received.events):
@@ -108,14 +101,14 @@ def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> Received:
     if not config.allows(*ids, text(activity, "channelData", "team", "id")):
         is_new = received.kind == "message" and mentioned
         events = tuple(replace(event, refused=CHANNEL) for event in received.events if is_new)
-        return Received(received.answer, events, kind=f"ignored:{CHANNEL}")
+        return messages.Received(received.answer, events, kind=f"ignored:{CHANNEL}")
     is_plain = received.kind == "message" and not isinstance(at(activity, "value"), Mapping)
     if config.require_mention and is_plain and not mentioned:
-        return Received(received.answer, kind="ignored:not-addressed")
+        return messages.Received(received.answer, kind="ignored:not-addressed")
     return received
 
 
-def _verified(token: str, metadata: ChannelMetadata) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _verified(token: str, metadata: messages.ChannelMetadata) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The key that signed the token, and its claims, whose times are checked apart, by the clock of the call."""
     try:
         header = jwt.get_unverified_header(token)
@@ -139,7 +132,9 @@ def _verified(token: str, metadata: ChannelMetadata) -> tuple[Mapping[str, Any],
     return key, claims
 
 
-def _check_claims(claims: Mapping[str, Any], app_id: str, metadata: ChannelMetadata, now: float) -> None:
+def _check_claims(
+    claims: Mapping[str, Any], app_id: str, metadata: messages.ChannelMetadata, now: float
+) -> None:
     """Raises `Unauthenticated` for another audience or issuer, and before and after the validity of the token."""
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
@@ -157,7 +152,7 @@ def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def read(activity: Mapping[str, Any]) -> Received:
+def read(activity: Mapping[str, Any]) -> messages.Received:
     """The activity as an event, or as ignored. Raises `Invalid`."""
     kind = text(activity, "type")
     if kind == "message":
@@ -165,13 +160,15 @@ def read(activity: Mapping[str, Any]) -> Received:
     elif kind == "invoke":
         received = _invoke(activity)
     elif kind in _CHANGES and (_is_bot(activity) or not text(activity, "id")):
-        received = Received(ACKNOWLEDGED, kind="ignored:bot")
+        received = messages.Received(ACKNOWLEDGED, kind="ignored:bot")
     elif kind in _CHANGES:  # an edited or deleted message has the id of the message
         change, event = _CHANGES[kind], _event(activity)
         key = f"{event.key}:{text(activity, 'timestamp') or change}"
-        received = Received(ACKNOWLEDGED, events=(replace(event, key=key, change=change),), kind=change)
+        received = messages.Received(
+            ACKNOWLEDGED, events=(replace(event, key=key, change=change),), kind=change
+        )
     else:
-        received = Received(ACKNOWLEDGED, kind=f"ignored:{kind if kind in _KNOWN else 'other'}")
+        received = messages.Received(ACKNOWLEDGED, kind=f"ignored:{kind if kind in _KNOWN else 'other'}")
     events = (replace(event, context={**_context(activity), **event.context}) for event in received.events)
     return replace(received, events=tuple(events))
 
@@ -197,12 +194,12 @@ def _context(activity: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _message(activity: Mapping[str, Any]) -> Received:
+def _message(activity: Mapping[str, Any]) -> messages.Received:
     if _is_bot(activity):
         own, sender = text(activity, "recipient", "id"), text(activity, "from", "id")
         is_other = bool(own and sender) and sender != own and mentions_bot(activity)
         events = (replace(_event(activity), refused=BOT),) if is_other else ()
-        return Received(ACKNOWLEDGED, events, kind=f"ignored:{BOT}")
+        return messages.Received(ACKNOWLEDGED, events, kind=f"ignored:{BOT}")
     choice, label = _pressed(at(activity, "value"))
     event = _event(activity, label, choice)
     if not event.has_content and choice is None:
@@ -211,21 +208,21 @@ def _message(activity: Mapping[str, Any]) -> Received:
             text(part, "contentType") not in ("", "text/html") for part in parts
         )  # such as a card
         if not (event.is_direct and has_parts):
-            return Received(ACKNOWLEDGED, kind="ignored:empty")
+            return messages.Received(ACKNOWLEDGED, kind="ignored:empty")
         event = replace(event, canned_reply=contents.unreadable())
-    return Received(ACKNOWLEDGED, events=(event,))
+    return messages.Received(ACKNOWLEDGED, events=(event,))
 
 
-def _invoke(activity: Mapping[str, Any]) -> Received:
+def _invoke(activity: Mapping[str, Any]) -> messages.Received:
     if text(activity, "name") != ACTION:
-        return Received(calls.json_answer({}), kind="ignored:invoke")
+        return messages.Received(calls.json_answer({}), kind="ignored:invoke")
     if _is_bot(activity):
-        return Received(_RECEIVED, kind="ignored:bot")
+        return messages.Received(_RECEIVED, kind="ignored:bot")
     action = at(activity, "value", "action")
     choice, content = _pressed(at(action, "data"), text(action, "verb"))
     if not content and choice is None:
-        return Received(_REFUSED, kind="ignored:action")
-    return Received(_RECEIVED, events=(_event(activity, content, choice),), kind="action")
+        return messages.Received(_REFUSED, kind="ignored:action")
+    return messages.Received(_RECEIVED, events=(_event(activity, content, choice),), kind="action")
 
 
 def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:
@@ -286,7 +283,7 @@ def mentions_bot(activity: Mapping[str, Any]) -> bool:
     return not own or own in mentioned or bool(name and name in tags)
 
 
-def _attachment(number: int, file: object) -> Attachment | None:
+def _attachment(number: int, file: object) -> messages.Attachment | None:
     mime_type, url = text(file, "contentType"), text(file, "contentUrl")
     name = text(file, "name") or f"file-{number}"
     if mime_type == FILE_INFO:
@@ -298,10 +295,14 @@ def _attachment(number: int, file: object) -> Attachment | None:
     else:
         mime_type = "image/png" if mime_type == "image/*" else mime_type
         name = text(file, "name") or f"{name}{mimetypes.guess_extension(mime_type) or ''}"
-    return Attachment(name, mime_type, {"url": url}) if url.startswith(("https://", "http://")) else None
+    return (
+        messages.Attachment(name, mime_type, {"url": url})
+        if url.startswith(("https://", "http://"))
+        else None
+    )
 
 
-def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = None) -> Event:
+def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = None) -> messages.Event:
     """`label`: the text of a message that has none, as of a pressed button."""
     conversation = text(activity, "conversation", "id")
     if not conversation:
@@ -319,7 +320,7 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
         prompt=text(activity, "replyToId") if is_press else "",
         reply_to="" if is_invoke else activity_id,
     )
-    return Event(
+    return messages.Event(
         key=f"{conversation}:{activity_id}" if activity_id else None,
         session_id=conversation,
         sender=_sender(activity),
@@ -327,7 +328,7 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
         target=TARGET.dump(target),
         attachments=tuple(filter(None, map(_attachment, count(1), items(activity, "attachments")))),
         choice=choice,
-        claims_choice=choice is not None and not messages.is_own(choice),  # a client may send any value
+        claims_choice=choice is not None and not is_own(choice),  # a client may send any value
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
         quoted=quoted,
@@ -337,13 +338,13 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
     )
 
 
-def _sender(activity: Mapping[str, Any]) -> Sender:
+def _sender(activity: Mapping[str, Any]) -> messages.Sender:
     """Identified by the id in the directory, which is the same for every bot, and by the id that Teams gives. On
     other channels of the Bot Framework, such as Direct Line, whoever has their secret chooses these ids."""
     ids = [text(activity, "from", "aadObjectId"), text(activity, "from", "id")]
     sender_ids = tuple(dict.fromkeys(filter(None, ids)))
     if not sender_ids:
         raise Invalid("from.id is missing.")
-    identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in sender_ids)
+    identities = tuple(messages.Identity("enterprise-chat", sender_id) for sender_id in sender_ids)
     is_teams = text(activity, "channelId") == "msteams"
-    return Sender(sender_ids[0], text(activity, "from", "name"), identities if is_teams else ())
+    return messages.Sender(sender_ids[0], text(activity, "from", "name"), identities if is_teams else ())

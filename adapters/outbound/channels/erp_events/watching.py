@@ -31,7 +31,7 @@ _AHEAD = timedelta(minutes=1)
 """How far Odoo's clock may be ahead of ours."""
 
 _STAMP = "%Y-%m-%d %H:%M:%S"
-_X2MANY = frozenset({"one2many", "many2many"})
+_NOT_READ = frozenset({"binary", "one2many", "many2many"})
 _NOTE_PREFIXES = ("message_", "activity_", "my_activity_", "website_message_", "rating_")
 """Fields of Odoo's mail, activity and rating mixins."""
 
@@ -184,11 +184,16 @@ class Watcher:
             fields = await self._call(
                 "fields_get", attributes=["type", "store", "readonly", "depends", "related"]
             )
-            # Odoo computes read-only fields with dependencies, which may be notes.
+            # Stored values of the record itself: computed fields may be slow or fail, and files are large. The rows
+            # of x2many fields are other records, such as messages and followers: they change with each note of
+            # ours, and `write_date` does not. Odoo computes read-only fields with dependencies, maybe notes.
             self._fields = {
                 name: not (field.get("readonly") and (field.get("depends") or field.get("related")))
                 for name, field in fields.items()
-                if _is_reported(name, field)
+                if text(field, "type") not in _NOT_READ
+                and field.get("store", True) is not False
+                and name not in _NOTE_NAMES
+                and not name.startswith(_NOTE_PREFIXES)
             }
         names = sorted({*self._fields, "create_date", "write_date", "write_uid"})
         rows = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
@@ -218,22 +223,6 @@ class Watcher:
         if method != "fields_get":
             arguments["context"] = _EVERYTHING
         return await self.session.call(self.model, method, **arguments)
-
-
-def _is_reported(name: str, field: Mapping[str, Any]) -> bool:
-    """Return True for a stored value of the record itself.
-
-    Computed fields may be slow or fail, and files are large. The rows of x2many fields are other records, such as
-    messages and followers: they change with each note of ours, and `write_date` does not.
-    """
-    kind = text(field, "type")
-    return (
-        kind != "binary"
-        and kind not in _X2MANY
-        and field.get("store", True) is not False
-        and name not in _NOTE_NAMES
-        and not name.startswith(_NOTE_PREFIXES)
-    )
 
 
 def _stamp_of(mark: str | None) -> str:

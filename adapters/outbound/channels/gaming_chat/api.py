@@ -80,7 +80,6 @@ class DiscordApi:
         await self.read(config, "/users/@me")
 
     def fetch(self, config: DiscordConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        """The bytes of a file from Discord's CDN. Raises `PlatformError`."""
         request = HttpRequest(
             "GET",
             text(attachment.source, "url"),
@@ -141,7 +140,6 @@ def _request(
 
 
 def result(answer: HttpAnswer) -> ApiResult:
-    """Classifies an answer of Discord."""
     body = answer.json()
     code = at(body, "code")
     sent = by_status(answer, _reason(answer), ref=text(body, "id"))

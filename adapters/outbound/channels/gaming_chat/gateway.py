@@ -92,7 +92,6 @@ class Gateway(reconnecting.StatelessConnector):
     async def listen(
         self, instance_id: int, config: DiscordConfig, emit: Emit, recorder: LinkRecorder
     ) -> None:
-        """Runs until it is cancelled."""
         session = _Session(config, emit, recorder)
 
         async def connect(attempt: reconnecting.Attempt) -> None:

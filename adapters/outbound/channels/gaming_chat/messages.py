@@ -75,11 +75,8 @@ def _event(
     message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str], only_followed: bool
 ) -> Event:
     channel, message_id = text(message, "channel_id"), text(message, "id")
-    content, quoted, direct = (
-        content_of(message, bot_ids),
-        _quoted(message, bot_ids),
-        not text(message, "guild_id"),
-    )
+    content, quoted = content_of(message, bot_ids), _quoted(message, bot_ids)
+    direct = not text(message, "guild_id")
     # Of a forwarded message Discord names the time alone.
     written_at = [text(snapshot, "message", "timestamp") for snapshot in items(message, "message_snapshots")]
     return Event(
@@ -262,10 +259,8 @@ class Threads:
         for message in reversed(await self._api.read_list(config, path, READ_TIMEOUT)):
             is_starter = at(message, "type") == _STARTER
             written = at(message, "referenced_message") if is_starter else message
-            content, written_at = (
-                content_of(written, {config.application_id}),
-                moment(text(written, "timestamp")),
-            )
+            content = content_of(written, {config.application_id})
+            written_at = moment(text(written, "timestamp"))
             if written_at and content.text:
                 earlier.append(ThreadMessage(content.text, content.author, written_at))
         return earlier

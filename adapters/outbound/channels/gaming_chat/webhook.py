@@ -251,7 +251,6 @@ def _value(body: Mapping[str, Any], option: Mapping[str, Any]) -> str:
 
 
 def _plain(config: DiscordConfig, body: Mapping[str, Any], content: str) -> str:
-    """The text without the tags of mentions."""
     users = at(body, "data", "resolved", "users")
     names = {key: text(user, "username") for key, user in users.items()} if isinstance(users, dict) else {}
     return messages.plain(content, names, {config.application_id, text(body, "application_id")})

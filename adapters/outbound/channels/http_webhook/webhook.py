@@ -26,7 +26,6 @@ wait_seconds = 30.0
 
 
 def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Verifies and reads a call. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     calls.require_webhook(call)
     if call.method != "POST":
         answer = {"error": f"{call.method} is not allowed here; POST a JSON body"}

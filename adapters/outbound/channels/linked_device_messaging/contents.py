@@ -17,13 +17,9 @@ MEDIA = {
 }
 
 WRAPPERS = (
-    "ephemeralMessage",
-    "viewOnceMessage",
-    "viewOnceMessageV2",
-    "viewOnceMessageV2Extension",
-    "documentWithCaptionMessage",
-    "associatedChildMessage",
-)
+    "ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension",
+    "documentWithCaptionMessage", "associatedChildMessage",
+)  # fmt: skip
 """Messages that hold another one: disappearing, to be seen once, with a caption, part of an album."""
 
 UNREADABLE = {
@@ -113,7 +109,6 @@ def _location(inner: Any) -> tuple[dict[str, float], str, str] | None:
 
 
 def _contacts(inner: Any) -> Sequence[tuple[str, list[str]]]:
-    """Names and phone numbers."""
     cards = list(inner.contactsArrayMessage.contacts)
     if inner.HasField("contactMessage"):
         cards.append(inner.contactMessage)

@@ -57,12 +57,10 @@ class Gmail:
         return await self._api.get(config, f"{_ROOT}messages/{segment(message_id)}", {"format": format})
 
     async def attachment(self, config: GmailConfig, message_id: str, attachment_id: str) -> dict[str, Any]:
-        """messages.attachments.get."""
         path = f"{_ROOT}messages/{segment(message_id)}/attachments/{segment(attachment_id)}"
         return await self._api.get(config, path)
 
     async def send(self, config: GmailConfig, body: Mapping[str, Any]) -> dict[str, Any]:
-        """messages.send."""
         return await self._api.post(config, f"{_ROOT}messages/send", body)
 
     async def _list(
@@ -128,7 +126,6 @@ class GmailPart(Message):
 
 
 def message_of(shown: Mapping[str, Any]) -> GmailPart:
-    """The mail with its parts."""
     payload = at(shown, "payload")
     root = GmailPart(payload if isinstance(payload, Mapping) else {})
     pending = [(root, payload)]
@@ -159,7 +156,6 @@ def from_base64url(data: str) -> bytes:
 
 
 def is_incoming(shown: Mapping[str, Any]) -> bool:
-    """Return True for mail that arrived."""
     labels = {label for label in items(shown, "labelIds") if isinstance(label, str)}
     return labels.isdisjoint(_NOT_INCOMING)
 

@@ -45,7 +45,6 @@ _PHONE = re.compile(r"(?:[a-z]+:)?(\+[1-9][0-9]{4,14})")
 def receive(
     config: SmsConfig, call: messages.RawCall, metadata: messages.ChannelMetadata, now: datetime
 ) -> messages.Received:
-    """Verifies a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     calls.require_webhook(call)
     is_signed = SIGNATURE in call.headers
     if is_signed and not is_valid(config.auth_token, call):  # before anything reads the body

@@ -72,7 +72,6 @@ class WebApi:
         return outcome(answer), body if isinstance(body, dict) else {}
 
     async def post(self, config: SlackConfig, method: str, **body: Any) -> Sent:
-        """The outcome of a method, called with JSON."""
         sent, _ = await self.call(config, method, json=body)
         return sent
 
@@ -243,7 +242,6 @@ class Workspace:
 
 
 def outcome(answer: HttpAnswer) -> Sent:
-    """Classifies an answer of the Web API."""
     if not answer.ok:
         return outcomes.by_status(answer, _reason(answer))
     body = answer.json()

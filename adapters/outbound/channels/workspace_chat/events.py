@@ -312,7 +312,6 @@ def posted(message: Any, bot: str) -> messages.Quoted:
 
 
 def files_of(message: Any) -> tuple[messages.Attachment, ...]:
-    """The files of a message that can be fetched."""
     return tuple(filter(None, map(attachment_of, items(message, "files"))))
 
 
@@ -340,7 +339,6 @@ def _mentions(written: str, user: str) -> bool:
 
 
 def without_mention(written: str, user: str) -> str:
-    """The text without the mentions of a user."""
     if not user or "<@" not in written:
         return written.strip()
     return re.sub(rf"<@{re.escape(user)}(?:\|[^<>]*)?>[,:]?\s*", "", written).strip()

@@ -169,11 +169,8 @@ def _shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) ->
     The shortcut of a message brings its text and files, and is answered where it stands. A global one belongs to no
     channel: it is answered by direct message (see `Workspace.placed`).
     """
-    user, name, trigger = (
-        text(payload, "user", "id"),
-        text(payload, "callback_id"),
-        text(payload, "trigger_id"),
-    )
+    user, trigger = text(payload, "user", "id"), text(payload, "trigger_id")
+    name = text(payload, "callback_id")
     of_message = text(payload, "type") == _MESSAGE_SHORTCUT
     channel = text(payload, "channel", "id") if of_message else user
     if not user or not name or not channel:
