@@ -7,8 +7,8 @@ the more workers there are, the later, so that all together look about as often.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 RECENT = 2048
 MISSING = object()
@@ -45,20 +45,6 @@ class Wakeup:
                 self._timer = None
 
 
-class Listeners(Generic[T]):
-    """Functions to call at each change of one kind."""
-
-    def __init__(self) -> None:
-        self._functions: list[Callable[[T], None]] = []
-
-    def add(self, function: Callable[[T], None]) -> None:
-        self._functions.append(function)
-
-    def tell(self, value: T) -> None:
-        for function in self._functions:
-            function(value)
-
-
 class EventBus:
     """Takes what happened and tells those concerned.
 
@@ -75,31 +61,31 @@ class EventBus:
         self.limits = Wakeup()
         self.broadcast: Callable[[str], None] = lambda _: None
         self._solitary = solitary
-        self._instances = Listeners[int | None]()
-        self._withdrawals = Listeners[int]()
-        self._chats = Listeners[str | None]()
+        self._instances: list[Callable[[int | None], None]] = []
+        self._withdrawals: list[Callable[[int], None]] = []
+        self._chats: list[Callable[[str | None], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
         """Calls `forget` with each instance that changed; None means any."""
-        self._instances.add(forget)
+        self._instances.append(forget)
 
     def on_withdrawal(self, withdraw: Callable[[int], None]) -> None:
         """Calls `withdraw` with each message that its sender deleted or replaced."""
-        self._withdrawals.add(withdraw)
+        self._withdrawals.append(withdraw)
 
     def on_chat(self, changed: Callable[[str | None], None]) -> None:
         """Calls `changed` with each conversation of the web chat that changed; None means any."""
-        self._chats.add(changed)
+        self._chats.append(changed)
 
     def chat_changed(self, conversation: str) -> None:
-        self._chats.tell(conversation)
+        _call(self._chats, conversation)
         if not self._solitary:
             self.broadcast(f"chat:{conversation}")
 
     def withdrawn(self, inbox_id: int) -> None:
-        self._withdrawals.tell(inbox_id)
+        _call(self._withdrawals, inbox_id)
         self.inbound_enqueued()
         self.broadcast(f"withdrawn:{inbox_id}")
 
@@ -128,7 +114,7 @@ class EventBus:
             self.broadcast(f"answer:{inbox_id}")
 
     def changed(self, instance_id: int) -> None:
-        self._instances.tell(instance_id)
+        _call(self._instances, instance_id)
         self.broadcast(f"instance:{instance_id}")
 
     def on_notification(self, notice: str) -> None:
@@ -144,16 +130,16 @@ class EventBus:
             case "answer":
                 self._tell(int(value))
             case "withdrawn":
-                self._withdrawals.tell(int(value))
+                _call(self._withdrawals, int(value))
             case "chat":
-                self._chats.tell(value)
+                _call(self._chats, value)
             case "instance":
-                self._instances.tell(int(value))
+                _call(self._instances, int(value))
 
     def on_disconnect(self) -> None:
         """Notices may have been missed."""
-        self._instances.tell(None)
-        self._chats.tell(None)
+        _call(self._instances, None)
+        _call(self._chats, None)
         self.inbound.wake()
         self.outbound.wake()
 
@@ -178,6 +164,11 @@ class EventBus:
         if event is not None:
             event.set()
         return event is not None
+
+
+def _call(functions: Sequence[Callable[[T], None]], value: T) -> None:
+    for function in functions:
+        function(value)
 
 
 EACH_SECONDS = 0.02

@@ -33,36 +33,26 @@ MAX_DOWNLOAD = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
-    """Why Telegram did not take a message."""
+class Attempt:
+    """How sending ended. The other fields say why Telegram did not take the message, if it answered that."""
 
-    status: int
-    description: str
+    sent: Sent
+    status: int = 0
+    description: str = ""
     migrated_to: int | None = None
 
     @property
-    def of_content(self) -> bool:
+    def is_of_content(self) -> bool:
         """Return True if other content might be taken: neither the bot nor the chat is at fault."""
         return self.status in (400, 413) and not self.contains("chat not found", "not enough rights")
 
     @property
-    def of_recipient(self) -> bool:
+    def is_of_recipient(self) -> bool:
         """Return True if this person or chat alone is at fault: it blocked or removed the bot, or is gone."""
         return self.status == 403 or (self.status == 400 and self.contains(*_OF_CHAT))
 
     def contains(self, *phrases: str) -> bool:
         return any(phrase in self.description.lower() for phrase in phrases)
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """How sending ended; a `PERMANENT` outcome comes with the rejection."""
-
-    sent: Sent
-    rejection: Rejection | None = None
-
-    def is_rejected_as(self, phrase: str) -> bool:
-        return self.rejection is not None and self.rejection.contains(phrase)
 
 
 class BotApi:
@@ -147,9 +137,9 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
         detail = f"Telegram's answer does not say whether it succeeded: {description}"
         return Attempt(Sent(Outcome.UNKNOWN, detail))
     chat = at(body, "parameters", "migrate_to_chat_id")
-    rejection = Rejection(answer.status, description, chat if isinstance(chat, int) else None)
     sent = outcomes.by_status(answer, description)
-    return Attempt(replace(sent, of_recipient=rejection.of_recipient), rejection)
+    attempt = Attempt(sent, answer.status, description, chat if isinstance(chat, int) else None)
+    return replace(attempt, sent=replace(sent, of_recipient=attempt.is_of_recipient))
 
 
 def _wait(answer: HttpAnswer) -> float | None:

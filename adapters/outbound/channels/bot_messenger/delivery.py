@@ -16,7 +16,7 @@ from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
-from .api import Attempt, BotApi, Rejection
+from .api import Attempt, BotApi
 from .config import GENERAL, MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 
 MAX_PHOTO = 10 * 1024 * 1024
@@ -67,7 +67,7 @@ class Delivery:
         async def withdraw() -> Sent:
             body = {"chat_id": target.chat_id, "message_id": int(draft)}
             attempt = await self._api.send(config.bot_token, "deleteMessage", body)
-            is_gone = attempt.is_rejected_as("to delete not found")
+            is_gone = attempt.contains("to delete not found")
             return Sent(Outcome.SENT, ref=draft) if is_gone else outcomes.repeatable(attempt.sent)
 
         if payload.get("kind") == messages.WITHDRAWN:
@@ -84,7 +84,7 @@ class Delivery:
             for method, field in [("sendPhoto", "photo"), _DOCUMENT] if is_photo else [_DOCUMENT]:
                 file = FormFile(field, artifact.name, artifact.mime_type, content)
                 attempt = await self._send(config, method, address, files=(file,))
-                if attempt.rejection is None or not attempt.rejection.of_content:
+                if not attempt.is_of_content:
                     return attempt.sent
             return None
 
@@ -104,7 +104,7 @@ class Delivery:
         """Sends a message; one that Telegram rejects for its form is sent again at once in another form."""
         for _ in range(_FORMS):
             attempt = await self._api.send(config.bot_token, method, body, files)
-            amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
+            amended = _amended(body, attempt, plain)
             if amended is None:
                 break
             body = amended
@@ -132,7 +132,7 @@ class Delivery:
     ) -> Sent:
         body = {"chat_id": target.chat_id, "message_id": int(draft), **_text_body(config, payload)}
         attempt = await self._send(config, "editMessageText", body, text(payload, "plain"))
-        if attempt.is_rejected_as("not modified"):
+        if attempt.contains("not modified"):
             return Sent(Outcome.SENT, ref=draft)
         return outcomes.edited(attempt.sent, draft)
 
@@ -172,7 +172,7 @@ class Delivery:
         }
         body = {**prompt, "text": shown.text, "parse_mode": config.mode, **_link_preview(config)}
         attempt = await self._send(config, "editMessageText", body, shown.plain)
-        if attempt.rejection is not None and not attempt.is_rejected_as("not modified"):
+        if attempt.status and not attempt.contains("not modified"):
             await self._api.send(config.bot_token, "editMessageReplyMarkup", prompt)
 
     def prompt_target(
@@ -188,15 +188,15 @@ class Delivery:
         return replace(press or BotTarget(), chat_id=target.chat_id, prompt_id=int(ref))
 
 
-def _amended(body: dict[str, Any], rejection: Rejection, plain: str) -> dict[str, Any] | None:
-    """The message in a form that Telegram may take after this rejection, or None."""
-    if rejection.migrated_to is not None and body["chat_id"] != rejection.migrated_to:
-        return _without(body, "reply_parameters") | {"chat_id": rejection.migrated_to}
-    if rejection.contains("can't parse entities") and "parse_mode" in body:
+def _amended(body: dict[str, Any], attempt: Attempt, plain: str) -> dict[str, Any] | None:
+    """The message in a form that Telegram may take after this attempt, or None."""
+    if attempt.migrated_to is not None and body["chat_id"] != attempt.migrated_to:
+        return _without(body, "reply_parameters") | {"chat_id": attempt.migrated_to}
+    if attempt.contains("can't parse entities") and "parse_mode" in body:
         return _without(body, "parse_mode") | {"text": plain}
-    if rejection.contains("replied not found") and "reply_parameters" in body:
+    if attempt.contains("replied not found") and "reply_parameters" in body:
         return _without(body, "reply_parameters")
-    if rejection.contains("thread not found") and "message_thread_id" in body:
+    if attempt.contains("thread not found") and "message_thread_id" in body:
         return _without(body, "message_thread_id")
     return None
 

@@ -29,7 +29,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies
-from ports.http import Http, HttpAnswer, HttpRequest
+from ports.http import HttpAnswer, HttpRequest
 
 from .config import BOT_LIMIT, WEBHOOK_LIMIT, TeamsConfig, TeamsTarget
 from .connector import Connector
@@ -105,7 +105,8 @@ class Delivery:
         """Text that the service refuses as written is sent once more without markup."""
         payload = message.payload
         if payload["way"] == WEBHOOK:
-            return await post_card(self._http, config.webhook_url, at(payload, "body"))
+            request = HttpRequest("POST", config.webhook_url, json=at(payload, "body"), user_address=True)
+            return await send(self._http, request, outcome)
         if payload["way"] == NOWHERE:
             return Sent(
                 Outcome.PERMANENT,
@@ -305,11 +306,6 @@ def takes_message_cards(url: str) -> bool:
     """Return True for the address of a legacy connector, which takes message cards."""
     host = urlsplit(url).hostname or ""
     return host.endswith(_LEGACY)
-
-
-async def post_card(http: Http, url: str, body: Mapping[str, Any]) -> Sent:
-    """Posts a card. The address is the user's, so the address policy applies."""
-    return await send(http, HttpRequest("POST", url, json=body, user_address=True), outcome)
 
 
 def outcome(answer: HttpAnswer) -> Sent:

@@ -82,7 +82,8 @@ def _read(config: SmsConfig, call: messages.RawCall, fields: Mapping[str, str]) 
     event = _of_group(event, fields)
     is_acknowledged = config.acknowledge and event.is_direct and not event.only_decides
     answer = ACKNOWLEDGED if is_acknowledged else SILENT
-    opt_outs = _opt_outs(fields, START) if opts_in(fields) else ()
+    # After a YES Twilio accepts messages to the person again; it is handed on too.
+    opt_outs = _opt_outs(fields, START) if _keyword(fields) == _OPT_IN_OR_APPROVAL else ()
     return messages.Received(answer, events=(event,), opt_outs=opt_outs)
 
 
@@ -125,7 +126,7 @@ def _message(call: messages.RawCall, fields: Mapping[str, str], sender: str) -> 
         attachments=attachments,
         choice=fields.get("ButtonPayload") or fields.get("ListId") or None,
         canned_reply=contents.unreadable() if is_unreadable else None,
-        only_decides=only_rejects(fields),
+        only_decides=_keyword(fields) == _OPT_OUT_OR_REJECTION,  # Twilio refuses answers to it
         quoted=messages.Quoted(ref=quoted, key=quoted) if quoted else None,
         context={**_context(fields), **contents.location_context(location, *place)},
         raw=dict(fields),
@@ -265,16 +266,6 @@ def opt_out_type(fields: Mapping[str, str]) -> str | None:
     if matched := fields.get("OptOutType"):
         return _TYPES.get(matched.strip().upper(), STOP)
     return _KEYWORDS.get(_keyword(fields))
-
-
-def opts_in(fields: Mapping[str, str]) -> bool:
-    """Return True if Twilio accepts messages to the person again after this one, which is handed on too."""
-    return _keyword(fields) == _OPT_IN_OR_APPROVAL
-
-
-def only_rejects(fields: Mapping[str, str]) -> bool:
-    """Return True if a message can only reject an approval, as Twilio refuses answers to it."""
-    return _keyword(fields) == _OPT_OUT_OR_REJECTION
 
 
 def _keyword(fields: Mapping[str, str]) -> str:
