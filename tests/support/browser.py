@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
@@ -15,6 +15,30 @@ BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROW
 NONE_HERE = "no Chromium on this machine (CHROMIUM names one): nothing was seen in a real browser"
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason=NONE_HERE)
+
+UNUSED_FEATURES = (
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "SpareRendererForSitePerProcess",
+)
+"""Parts of Chromium for each of which a process is started with every window, although no page needs it."""
+PLAYWRIGHTS_LIST = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "MediaRouter",
+    "OptimizationHints",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+)
+"""Features that Playwright switches off. Chromium reads the last `--disable-features` alone, which is this one."""
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-features=" + ",".join((*UNUSED_FEATURES, *PLAYWRIGHTS_LIST)),
+]
 
 PATIENCE_MS = 60_000
 """Milliseconds after which what should be seen never will be."""
@@ -28,7 +52,7 @@ ALSO = ("label-content-name-mismatch", "empty-table-header")
 @contextmanager
 def a_browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         yield browser
         browser.close()
 
@@ -82,8 +106,10 @@ class Window:
 
     def serious_faults(self) -> list[str]:
         """What axe finds on the page as it stands."""
+        if self.page.evaluate("typeof axe") == "undefined":
+            self.page.evaluate(AXE_SCRIPT)
         options = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in ALSO}}
-        found = Axe().run(self.page, options=options).response["violations"]
+        found = self.page.evaluate("options => axe.run(options)", options)["violations"]
         return [
             f"{each['id']}: {each['help']}: {node['html'][:200]}"
             for each in found

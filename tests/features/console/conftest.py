@@ -9,7 +9,6 @@ from typing import Literal
 import httpx
 import pytest
 from playwright.sync_api import Browser
-from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from adapters.inbound.console.sessions import ROOT, SESSION
 from domain.access.model import Role
@@ -61,20 +60,14 @@ def session_of(world: ServedWorld, user: str) -> str:
     return world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1")).token
 
 
-LOOKS: dict[str, Look] = {"wide and light": (1280, "light"), "narrow and dark": (360, "dark")}
-"""Widths in pixels and colours in which people use the console."""
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each scenario in a browser is tried in all looks. Scenarios do not name their fixtures."""
-    if metafunc.function in scenario_wrapper_template_registry:
-        metafunc.fixturenames.append("look")
-        metafunc.parametrize("look", list(LOOKS), indirect=True)
+WIDE: Look = (1280, "light")
+NARROW: Look = (360, "dark")
+"""Width in pixels and colours. Scenarios with the tag `@narrow` run as on a phone, where the menu is folded."""
 
 
 @pytest.fixture
 def look(request: pytest.FixtureRequest) -> Look:
-    return LOOKS[getattr(request, "param", "wide and light")]
+    return NARROW if request.node.get_closest_marker("narrow") else WIDE
 
 
 @pytest.fixture

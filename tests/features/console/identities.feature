@@ -36,11 +36,8 @@ Feature: Keys and identities in the console
     Then "+441632960001" is listed as verified, without loading the page again
 
   Scenario: The way from a notice in a chat to the page of identities
-    When somebody who has not signed in follows the address in a notice of a chat
+    When somebody who has not signed in follows the address in a notice on another site
     And they sign in with the key of ann
     Then the page "My identities" is shown
-
-  Scenario: Who has signed in follows a notice from another site
-    Given ann has signed in
-    When she follows the address in a notice on another site
+    When they follow the address once more
     Then the page "My identities" is shown

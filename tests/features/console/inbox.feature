@@ -14,6 +14,7 @@ Feature: The inbox
     When ada writes "Wait for me" after ann's page was made anew and before it listens
     Then she reads "Wait for me" without loading the page again
 
+  @narrow
   Scenario: Ann takes a conversation over, answers and hands it back, by keyboard alone
     Given ann looks at her bot's conversation with ada
     When she takes it over

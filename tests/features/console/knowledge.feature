@@ -1,6 +1,7 @@
 Feature: Knowledge bases in the console
   An editor gathers files, sees them become searchable, and finds out what is found for a question, and why.
 
+  @narrow
   Scenario: From an empty page to a found answer
     Given ann sees that there is no knowledge base yet
     When she creates "Handbook" by keyboard alone

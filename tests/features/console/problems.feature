@@ -1,6 +1,7 @@
 Feature: What went wrong
   An operator in an outage sees first what is broken and why, and fixes it.
 
+  @narrow
   Scenario: A resource that failed is found from the overview, and its messages are replayed by keyboard alone
     Given the resource of ann's channel has failed for two messages
     When ann opens the overview

@@ -56,6 +56,17 @@ class Scene:
         cell.locator("summary").filter(has_text=button).press("Enter")
         cell.get_by_role("button", name=button).press("Enter")
 
+    def follow_notice(self) -> None:
+        address = self.world.settings.verification_page
+        elsewhere = "http://chat.example/"
+        self.windows[-1].hosts.add("chat.example")
+        self.page.route(
+            elsewhere,
+            lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">Verify</a>'),
+        )
+        self.page.goto(elsewhere)
+        self.page.get_by_role("link", name="Verify").press("Enter")
+
 
 @pytest.fixture
 def scene(world: ServedWorld, window: Open, outside: Outside) -> Scene:
@@ -68,11 +79,6 @@ def scene(world: ServedWorld, window: Open, outside: Outside) -> Scene:
 @given(parsers.parse('ann opens "{path}"'))
 def _(scene: Scene, path: str) -> None:
     scene.somebody("ann").go(path)
-
-
-@given("ann has signed in")
-def _(scene: Scene) -> None:
-    scene.somebody("ann")
 
 
 @when(parsers.parse('she makes a key called "{name}" by keyboard alone'))
@@ -185,28 +191,21 @@ def _(scene: Scene) -> None:
         assert answer.status_code == 200, answer.text
 
 
-@when("somebody who has not signed in follows the address in a notice of a chat")
+@when("somebody who has not signed in follows the address in a notice on another site")
 def _(scene: Scene) -> None:
-    scene.somebody(None).go(scene.world.settings.verification_page.removeprefix(scene.world.url))
+    scene.somebody(None)
+    scene.follow_notice()
+
+
+@when("they follow the address once more")
+def _(scene: Scene) -> None:
+    scene.follow_notice()
 
 
 @when("they sign in with the key of ann")
 def _(scene: Scene) -> None:
     scene.page.get_by_label("API key").fill(scene.world.key_of("ann"))
     scene.page.keyboard.press("Enter")
-
-
-@when("she follows the address in a notice on another site")
-def _(scene: Scene) -> None:
-    address = scene.world.settings.verification_page
-    elsewhere = "http://chat.example/"
-    scene.windows[-1].hosts.add("chat.example")
-    scene.page.route(
-        elsewhere,
-        lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">Verify</a>'),
-    )
-    scene.page.goto(elsewhere)
-    scene.page.get_by_role("link", name="Verify").press("Enter")
 
 
 @then(parsers.parse('the page "{title}" is shown'))

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from adapters.inbound.console.sessions import SESSION
 from tests.drivers.served import ServedWorld
 from tests.drivers.ways import Rest, RestOverGrpc
-from tests.features.console.conftest import Open, session_of
+from tests.features.console.conftest import NARROW, WIDE, Open, session_of
 from tests.features.console.shown import (
     access,
     channels,
@@ -33,20 +33,17 @@ PICTURES = os.environ.get("PICTURES", "")
 
 
 def _looks(window: Window, name: str) -> list[str]:
-    """What is wrong with the page as the window shows it. axe looks at it wide and light, and narrow and dark; the
-    width counts in all four."""
+    """What is wrong with the page as the window shows it: wide and light, and narrow and dark."""
     page, wrong = window.page, []
-    for width in (1280, 360):
+    for width, scheme in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 800})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            if PICTURES:
-                page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
-            where = f"{page.url} at {width} px, {scheme}"
-            if (width, scheme) in ((1280, "light"), (360, "dark")):
-                wrong += [f"{where}: {fault}" for fault in window.serious_faults()]
-            if page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
-                wrong.append(f"{where}: wider than the window")
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        if PICTURES:
+            page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
+        where = f"{page.url} at {width} px, {scheme}"
+        wrong += [f"{where}: {fault}" for fault in window.serious_faults()]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
+            wrong.append(f"{where}: wider than the window")
     return wrong
 
 

@@ -33,10 +33,6 @@ class Scene:
         self.windows.append(self.open(user))
         self.window.go(path)
 
-    @property
-    def access(self) -> AccessService:
-        return self.world.container.access()
-
     def type_key(self, key: str) -> None:
         page = self.window.page
         page.keyboard.press("Tab")
@@ -44,6 +40,10 @@ class Scene:
         expect(page.get_by_label("API key")).to_be_focused()
         page.keyboard.type(key)
         page.keyboard.press("Enter")
+
+    @property
+    def access(self) -> AccessService:
+        return self.world.container.access()
 
 
 @pytest.fixture
@@ -56,15 +56,15 @@ def _(scene: Scene) -> None:
     scene.somebody("/console")
 
 
-@when("they sign in with the key of ann, by keyboard alone")
-def _(scene: Scene) -> None:
-    scene.type_key(scene.world.key_of("ann"))
-
-
 @when("they sign in with a key that nobody has, by keyboard alone")
 def _(scene: Scene) -> None:
     scene.window.expect_refusal()
     scene.type_key("sb_nobody-has-this-key")
+
+
+@when("they sign in with the key of ann, by keyboard alone")
+def _(scene: Scene) -> None:
+    scene.type_key(scene.world.key_of("ann"))
 
 
 @then("the field for the key says that the key is not known")
@@ -89,11 +89,6 @@ def _(scene: Scene) -> None:
     world = scene.world
     [key] = [each for each in world.run(scene.access.list_keys()) if each.user_id == "ann"]
     world.run(scene.access.revoke_key(key.id))
-
-
-@when("she opens the overview again")
-def _(scene: Scene) -> None:
-    scene.window.go("/console")
 
 
 @when("she signs out")

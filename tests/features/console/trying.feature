@@ -1,6 +1,7 @@
 Feature: Trying a resource in the browser
   The console makes a web chat of one's own for it, and shows it in the page.
 
+  @narrow
   Scenario: Somebody writes to a resource before anything is connected
     Given ann has signed in and opens the page "Try it"
     When she asks for the resource "agent::echo", by keyboard alone

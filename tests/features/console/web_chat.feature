@@ -12,6 +12,7 @@ Feature: The web chat in the visitor's browser
     Then the visitor reads "The ferry leaves at noon."
     And the visitor sees 2 messages and the greeting
 
+  @narrow
   Scenario: A press of a button decides, and the answer has a file
     Given a website with the chat
     And a resource that wants to know whether it may use its printer
