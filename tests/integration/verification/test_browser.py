@@ -1,33 +1,26 @@
 """Signing in elsewhere, in a real browser: a window opens the provider, comes back, and closes."""
 
-import os
-import shutil
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 from aiohttp import web
+from playwright.async_api import Browser, Page, expect
 
 from adapters.inbound.rest.verification_page import Addresses, closing_page
 from adapters.outbound.channels.tests.support import SetClock
 from domain.verification.model import OAuthResult
 from tests.integration.verification.conftest import Made, gateway, key
+from tests.support.browser import PATIENCE_MS, an_async_browser, needs_browser
 from tests.support.platforms.sign_in import SignIn
 from tests.support.servers import serving
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
-BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 CALLBACK = "/api/agent/verification/callback/"
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None,
-    reason="no Chromium on this machine (CHROMIUM names one): nothing was seen in a real browser",
-)
+pytestmark = needs_browser
+expect.set_options(timeout=PATIENCE_MS)
 
 OPENER = """<!DOCTYPE html><title>opener</title><body><script>
 let told = "";
@@ -68,22 +61,22 @@ async def running() -> AsyncIterator[Platform]:
         yield platform
 
 
-async def shown(url: str, profile: Path) -> str:
-    """What the page at the address comes to be."""
-    command = [
-        str(BROWSER),
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-popup-blocking",
-        f"--user-data-dir={profile}",
-        "--virtual-time-budget=5000",
-        "--dump-dom",
-        url,
-    ]
-    return await anyio.to_thread.run_sync(
-        lambda: subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
-    )
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with an_async_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    async with await browser.new_context() as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield await context.new_page()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +95,7 @@ async def shown(url: str, profile: Path) -> str:
     ],
 )
 async def test_the_window_tells_its_opener_and_closes_after_success_alone(
-    tmp_path: Path,
+    page: Page,
     made: Made,
     clock: SetClock,
     sign_in: SignIn,
@@ -117,25 +110,28 @@ async def test_the_window_tells_its_opener_and_closes_after_success_alone(
     ):
         started = await rest.post("/start-gaming-chat", headers=key("ann"))
         platform.gateway, platform.opens = rest, started.json()["authUrl"]
-        page = await shown(platform.url, tmp_path)
+        await page.goto(platform.url)
+        body = page.locator("body")
+        await expect(body).to_contain_text(f"got {platform.url} ")
+        await expect(body).to_contain_text(told)
+        await expect(body).to_contain_text(f"closed {closed}")
         listed = (await rest.get("/identities", headers=key("ann"))).json()["identities"]
-    assert f"got {platform.url} " in page
-    assert told in page
-    assert f"closed {closed}" in page
     assert [each["value"] for each in listed] == ([] if user is None else [user["id"]])
 
 
-async def test_words_of_a_failure_run_as_no_script(tmp_path: Path) -> None:
+async def test_words_of_a_failure_run_as_no_script(page: Page) -> None:
     async with running() as platform:
         platform.opens = f"{CALLBACK}gaming-chat"
-        page = await shown(platform.url, tmp_path)
-    assert "document.title='x'" in page
-    assert "<title>opener</title>" in page
-    assert '"success":false' in page
+        async with page.expect_popup() as opened:
+            await page.goto(platform.url)
+        await expect(page.locator("body")).to_contain_text('"success":false')
+        await expect(page.locator("body")).to_contain_text("document.title='x'")
+        assert await (await opened.value).title() != "x"
+        assert await page.title() == "opener"
 
 
 async def test_a_page_of_another_origin_is_not_told(
-    tmp_path: Path, made: Made, clock: SetClock, sign_in: SignIn
+    page: Page, made: Made, clock: SetClock, sign_in: SignIn
 ) -> None:
     sign_in.browser_user = {"id": "80351110224678912"}
     elsewhere = "http://platform.example:9"
@@ -145,6 +141,6 @@ async def test_a_page_of_another_origin_is_not_told(
     ):
         started = await rest.post("/start-gaming-chat", headers=key("ann"))
         platform.gateway, platform.opens = rest, started.json()["authUrl"]
-        page = await shown(platform.url, tmp_path)
-    assert "got" not in page
-    assert "closed true" in page
+        await page.goto(platform.url)
+        await expect(page.locator("body")).to_contain_text("closed true")
+        await expect(page.locator("body")).not_to_contain_text("got")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from tests.support.browser import ARGUMENTS, BROWSER, PATIENCE_MS, needs_browser
+from tests.support.browser import PATIENCE_MS, an_async_browser, needs_browser
 from tests.support.chat_service import ChatService, Website, refusal
 from tests.support.servers import serving
 
@@ -25,10 +25,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+    async with an_async_browser() as browser:
         yield browser
-        await browser.close()
 
 
 @dataclass
