@@ -10,38 +10,7 @@ from domain.channels.messages import ChannelMetadata, Sent, Target
 from domain.channels.model import ChannelDefinition, PlatformAddress, Proof
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from domain.instances.model import Instance
-from ports.capabilities import (
-    AnswerForwarding,
-    AttachmentDescriber,
-    AttachmentFetcher,
-    BaseFolder,
-    ButtonAck,
-    ButtonLimit,
-    CallResponder,
-    ConversationOpener,
-    ConversationTarget,
-    EventPlacer,
-    MessageReactions,
-    MetadataSource,
-    PollAck,
-    Poller,
-    Probe,
-    PromptCloser,
-    PushWatcher,
-    QuotedReader,
-    RateLimits,
-    ReadLimits,
-    Registrar,
-    ReplySender,
-    Scheduler,
-    SenderFilter,
-    StreamingReply,
-    TemplateRules,
-    ThreadReader,
-    TypingIndicator,
-    WaitingIndicator,
-    Webhook,
-)
+from ports import capabilities
 from ports.connections import Connector, Pairing
 from ports.conversations import ChatLog, ChatSite
 from ports.http import Addresses, Http, WebSockets
@@ -65,36 +34,36 @@ class Channel(Generic[C, T]):
     config: JsonModel[C]
     target: JsonModel[T]
     addresses: tuple[PlatformAddress, ...] = ()
-    webhook: Webhook[C] | None = None
-    metadata: MetadataSource[C] | None = None
-    placer: EventPlacer[C] | None = None
-    call_responder: CallResponder[C] | None = None
-    sender: ReplySender[C, T] | None = None
-    opener: ConversationOpener[C, T] | None = None
-    conversation_target: ConversationTarget[T] | None = None
-    template_rules: TemplateRules | None = None
-    limits: RateLimits[C, T] | None = None
-    read_limits: ReadLimits[C] | None = None
-    poller: Poller[C] | None = None
-    poll_ack: PollAck[C] | None = None
-    push_watcher: PushWatcher[C] | None = None
-    scheduler: Scheduler[C] | None = None
-    forwarding: AnswerForwarding[C] | None = None
-    registrar: Registrar[C] | None = None
-    probe: Probe[C] | None = None
-    fetcher: AttachmentFetcher[C] | None = None
-    folder: BaseFolder[C] | None = None
-    describer: AttachmentDescriber[C] | None = None
-    sender_filter: SenderFilter[C] | None = None
-    quoted_reader: QuotedReader[C, T] | None = None
-    thread_reader: ThreadReader[C, T] | None = None
-    typing: TypingIndicator[C, T] | None = None
-    reactions: MessageReactions[C, T] | None = None
-    waiting: WaitingIndicator[C, T] | None = None
-    streaming: StreamingReply[C, T] | None = None
-    button_ack: ButtonAck[C, T] | None = None
-    prompt_closer: PromptCloser[C, T] | None = None
-    button_limit: ButtonLimit[C, T] | None = None
+    webhook: capabilities.Webhook[C] | None = None
+    metadata: capabilities.MetadataSource[C] | None = None
+    placer: capabilities.EventPlacer[C] | None = None
+    call_responder: capabilities.CallResponder[C] | None = None
+    sender: capabilities.ReplySender[C, T] | None = None
+    opener: capabilities.ConversationOpener[C, T] | None = None
+    conversation_target: capabilities.ConversationTarget[T] | None = None
+    template_rules: capabilities.TemplateRules | None = None
+    limits: capabilities.RateLimits[C, T] | None = None
+    read_limits: capabilities.ReadLimits[C] | None = None
+    poller: capabilities.Poller[C] | None = None
+    poll_ack: capabilities.PollAck[C] | None = None
+    push_watcher: capabilities.PushWatcher[C] | None = None
+    scheduler: capabilities.Scheduler[C] | None = None
+    forwarding: capabilities.AnswerForwarding[C] | None = None
+    registrar: capabilities.Registrar[C] | None = None
+    probe: capabilities.Probe[C] | None = None
+    fetcher: capabilities.AttachmentFetcher[C] | None = None
+    folder: capabilities.BaseFolder[C] | None = None
+    describer: capabilities.AttachmentDescriber[C] | None = None
+    sender_filter: capabilities.SenderFilter[C] | None = None
+    quoted_reader: capabilities.QuotedReader[C, T] | None = None
+    thread_reader: capabilities.ThreadReader[C, T] | None = None
+    typing: capabilities.TypingIndicator[C, T] | None = None
+    reactions: capabilities.MessageReactions[C, T] | None = None
+    waiting: capabilities.WaitingIndicator[C, T] | None = None
+    streaming: capabilities.StreamingReply[C, T] | None = None
+    button_ack: capabilities.ButtonAck[C, T] | None = None
+    prompt_closer: capabilities.PromptCloser[C, T] | None = None
+    button_limit: capabilities.ButtonLimit[C, T] | None = None
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
     chat_site: ChatSite[C] | None = None

@@ -4,22 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.knowledge.model import (
-    ALL_FILES,
-    Base,
-    BaseChange,
-    Chunk,
-    ChunkPlace,
-    FileRecord,
-    FileState,
-    FileStatus,
-    FilesWanted,
-    Level,
-    NewBase,
-    Permission,
-    Piece,
-    TextWindow,
-)
+from domain.knowledge import model
 from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.sources.model import FileSource
 from domain.knowledge.text_match import Query, Statistics, TextMatch
@@ -31,18 +16,18 @@ from ports.system import MemoryTask
 class BaseStore(Protocol):
     """Bases and the permissions on them, and what is left to do for removed ones."""
 
-    async def add(self, owner: str, new: NewBase) -> Base:
+    async def add(self, owner: str, new: model.NewBase) -> model.Base:
         """Stores a base; the owner has level 3 on it."""
 
-    async def find(self, base_id: int, user_id: str) -> Base | None:
+    async def find(self, base_id: int, user_id: str) -> model.Base | None:
         """The base with the level granted to that user."""
 
-    async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
+    async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[model.Base]:
         """The bases that the user has a level on, by id; only those `among` some, where they are given."""
 
-    async def all(self) -> Sequence[Base]: ...
+    async def all(self) -> Sequence[model.Base]: ...
 
-    async def change(self, base_id: int, change: BaseChange) -> bool:
+    async def change(self, base_id: int, change: model.BaseChange) -> bool:
         """False when it is gone."""
 
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
@@ -51,9 +36,9 @@ class BaseStore(Protocol):
         With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
         """
 
-    async def permissions(self, base_id: int) -> Sequence[Permission]: ...
+    async def permissions(self, base_id: int) -> Sequence[model.Permission]: ...
 
-    async def grant(self, base_id: int, user_id: str, level: Level) -> None: ...
+    async def grant(self, base_id: int, user_id: str, level: model.Level) -> None: ...
 
     async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
         """Takes tasks that are due, to delete nodes of the memory service; they are due again after a while unless
@@ -67,9 +52,13 @@ class BaseStore(Protocol):
 class KnowledgeFileStore(Protocol):
     """Files of bases: their records, chunks, texts and states, and their removal."""
 
-    async def of_base(self, base_id: int, wanted: FilesWanted = ALL_FILES) -> Sequence[FileRecord]: ...
+    async def of_base(
+        self, base_id: int, wanted: model.FilesWanted = model.ALL_FILES
+    ) -> Sequence[model.FileRecord]: ...
 
-    async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
+    async def find(
+        self, file_hash: str, user_id: str, *, readable: bool
+    ) -> tuple[model.FileRecord, model.Level] | None:
         """The record of that hash: the user's own, else one that the user may READ, else any.
 
         With `readable` only one that the user may READ.
@@ -77,23 +66,25 @@ class KnowledgeFileStore(Protocol):
 
     async def text(
         self, file_hash: str, user_id: str, start: int, length: int, *, readable: bool
-    ) -> TextWindow | None:
+    ) -> model.TextWindow | None:
         """A stretch of the text of the record that `find` gives."""
 
-    async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None: ...
+    async def chunk(self, chunk_id: str, user_id: str) -> tuple[model.Chunk, model.Level] | None: ...
 
-    async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
+    async def chunks(
+        self, file: model.FileRecord, limit: int, offset: int
+    ) -> tuple[Sequence[model.Chunk], int]:
         """A window of the file's chunks, in document order, and how many there are: none until it is ready."""
 
-    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
+    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[model.FileState]:
         """The newest first, with ids below `before` (0: all) and names that hold `name` in any case."""
 
-    async def state(self, base_id: int, file_hash: str) -> FileState | None: ...
+    async def state(self, base_id: int, file_hash: str) -> model.FileState | None: ...
 
-    async def places(self, file: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
+    async def places(self, file: model.FileState, limit: int, offset: int) -> Sequence[model.ChunkPlace]:
         """A window of the file's chunks, in document order."""
 
-    async def text_of(self, file: FileState, start: int, length: int) -> tuple[str, int]:
+    async def text_of(self, file: model.FileState, start: int, length: int) -> tuple[str, int]:
         """Returns a part of the text, and the length of the whole text."""
 
     async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
@@ -102,7 +93,7 @@ class KnowledgeFileStore(Protocol):
         Where the caller of its upload waits, all of the upload is taken back.
         """
 
-    async def retry(self, base_id: int, file_hash: str, user_id: str) -> FileStatus | None:
+    async def retry(self, base_id: int, file_hash: str, user_id: str) -> model.FileStatus | None:
         """Makes an upload of a file that failed; the status before. None: it is gone."""
 
 
@@ -223,7 +214,7 @@ class Begun:
     """The records of an upload's files, in the upload's order. `upload_id` is None when all were there."""
 
     upload_id: int | None
-    files: Sequence[tuple[int, FileStatus, str]]
+    files: Sequence[tuple[int, model.FileStatus, str]]
     """Id, status and name of each record."""
 
 
@@ -242,7 +233,7 @@ class Work:
     upload_id: int
     base_id: int
     attempts: int
-    files: Sequence[FileRecord]
+    files: Sequence[model.FileRecord]
     """Those of its files that are still to be parsed and staged."""
 
 
@@ -267,7 +258,7 @@ class UploadStore(Protocol):
     async def rename(self, base_id: int, names: Mapping[str, str]) -> None:
         """Records names of files of a base, by hash; what it does not have is passed over."""
 
-    async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]: ...
+    async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, model.FileStatus]: ...
 
     async def failure(self, upload_id: int) -> Failure | None: ...
 
@@ -325,7 +316,7 @@ class Staging(Protocol):
         """Removes what an earlier try has staged of a file."""
 
     async def stage(
-        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
+        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, model.Piece]]
     ) -> bool:
         """Stores the stretch of a file's text that begins at `start`, and pieces, each with its chunk id; False when
         file or lease are gone."""

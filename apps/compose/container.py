@@ -9,20 +9,8 @@ from dependency_injector import containers, providers
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.storage.database_metrics import DatabaseMetrics
 from adapters.outbound.system.clock import SystemClock
+from apps.compose import core
 from apps.compose.channels import Channels, Sources, Subscriptions
-from apps.compose.core import (
-    Services,
-    build_access,
-    build_callbacks,
-    build_conversations,
-    build_downstream,
-    build_instances,
-    build_messages,
-    build_monitoring,
-    build_resources,
-    build_sending,
-    build_use_cases,
-)
 from apps.compose.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Work, build_transcriber
@@ -49,7 +37,7 @@ class CommandContainer(containers.DeclarativeContainer):
     embedder = providers.Singleton(build_embedder, settings, model_files, storage)
     uploads = providers.Singleton(Uploads, foundation, storage, files, model_files, embedder)
     knowledge = providers.Singleton(Knowledge, foundation, storage, files, uploads, embedder)
-    access = providers.Singleton(build_access, foundation, storage)
+    access = providers.Singleton(core.build_access, foundation, storage)
 
 
 class CoreContainer(CommandContainer):
@@ -72,14 +60,14 @@ class CoreContainer(CommandContainer):
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
     sources = providers.Singleton(Sources, foundation, storage, CommandContainer.uploads, channels)
-    instance_service = providers.Singleton(build_instances, foundation, storage, channels)
-    callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
-    sending = providers.Singleton(build_sending, foundation, storage, channels)
-    message_service = providers.Singleton(build_messages, storage, files, channels, sending)
+    instance_service = providers.Singleton(core.build_instances, foundation, storage, channels)
+    callback_service = providers.Singleton(core.build_callbacks, foundation, storage, channels)
+    sending = providers.Singleton(core.build_sending, foundation, storage, channels)
+    message_service = providers.Singleton(core.build_messages, storage, files, channels, sending)
     conversation_service = providers.Singleton(
-        build_conversations, storage, files, channels, CommandContainer.uploads
+        core.build_conversations, storage, files, channels, CommandContainer.uploads
     )
-    resources = providers.Singleton(build_resources, foundation, storage, knowledge)
+    resources = providers.Singleton(core.build_resources, foundation, storage, knowledge)
     installation = providers.Singleton(
         RunningInstallation,
         CommandContainer.settings,
@@ -88,9 +76,9 @@ class CoreContainer(CommandContainer):
         knowledge,
         CommandContainer.embedder,
     )
-    monitoring = providers.Singleton(build_monitoring, storage, files, channels, installation)
+    monitoring = providers.Singleton(core.build_monitoring, storage, files, channels, installation)
     services = providers.Singleton(
-        Services,
+        core.Services,
         access,
         instance_service,
         callback_service,
@@ -102,7 +90,7 @@ class CoreContainer(CommandContainer):
         resources,
         monitoring,
     )
-    use_cases = providers.Singleton(build_use_cases, foundation, storage, files, channels, services)
+    use_cases = providers.Singleton(core.build_use_cases, foundation, storage, files, channels, services)
 
 
 class Container(CoreContainer):
@@ -110,7 +98,7 @@ class Container(CoreContainer):
 
     foundation, storage = CommandContainer.foundation, CommandContainer.storage
 
-    downstream = providers.Singleton(build_downstream, foundation, CoreContainer.resources)
+    downstream = providers.Singleton(core.build_downstream, foundation, CoreContainer.resources)
     transcriber = providers.Singleton(
         build_transcriber,
         CommandContainer.settings,

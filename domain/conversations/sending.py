@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from domain.access.model import Caller
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Target
+from domain.conversations import validation
 from domain.conversations.choices import offered
 from domain.conversations.history import with_addresses
 from domain.conversations.model import (
@@ -18,14 +19,6 @@ from domain.conversations.model import (
     QueuedSend,
     Timeline,
     parse_message_id,
-)
-from domain.conversations.validation import (
-    NO_ADDRESS,
-    OCTETS,
-    check_key,
-    check_message,
-    check_window,
-    digest_of,
 )
 from domain.delivery.model import OPTED_OUT
 from domain.file_names import file_name
@@ -80,13 +73,14 @@ class SendingService:
         takes only templates now, or the person wants no messages).
         """
         channel = self._channel(instance)
-        check_message(channel, message)
-        digest = digest_of(message)
+        validation.check_message(channel, message)
+        digest = validation.digest_of(message)
         if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
             return _queued(stored, digest)
         conversation = await self._conversation(instance, channel, message)
         files = [
-            ResultArtifact(file.name, file.mime_type or OCTETS, file.url, file.data) for file in message.files
+            ResultArtifact(file.name, file.mime_type or validation.OCTETS, file.url, file.data)
+            for file in message.files
         ]
         answer = Answer(
             message.text,
@@ -162,7 +156,7 @@ class SendingService:
         else:
             known = await self.sends.session(instance.id, message.session_id)
             if known.target is None and known.silence is not None:
-                raise Conflict(NO_ADDRESS)
+                raise Conflict(validation.NO_ADDRESS)
             if known.target is None:
                 raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
             target = known.target
@@ -171,7 +165,7 @@ class SendingService:
                 target = channel.target.dump(continued)
             conversation = _Conversation(message.session_id, target)
         if known:
-            check_window(channel.template_rules, message, known.silence)
+            validation.check_window(channel.template_rules, message, known.silence)
         if channel.takes_opt_outs and await self.sessions.is_opted_out(instance.id, conversation.session_id):
             raise Conflict(OPTED_OUT)
         return conversation
@@ -221,7 +215,7 @@ class MessageService:
         """
         instance = await owned_instance(self.instances, caller, instance_id)
         if idempotency_key is not None:
-            check_key(idempotency_key)
+            validation.check_key(idempotency_key)
         return await self.sending.send(caller.user_id, instance, message, idempotency_key or "")
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:

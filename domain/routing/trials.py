@@ -7,15 +7,7 @@ from domain import limits
 from domain.access.model import Caller
 from domain.channels.model import Proof
 from domain.refusals import Fault, Forbidden, Invalid, TooMany
-from domain.routing.model import (
-    NOTHING,
-    Resource,
-    ResourceRules,
-    ResourceTrial,
-    RunRequest,
-    RunSender,
-    TrialAnswer,
-)
+from domain.routing import model
 from domain.routing.resource import parse_resource
 from ports.resources import Downstream, DownstreamFailed, ResourceDirectory
 from ports.system import Clock, Ids
@@ -42,13 +34,13 @@ class TrialService:
     ids: Ids
     _users: set[str] = field(default_factory=set, init=False)
 
-    async def rules(self, caller: Caller) -> ResourceRules:
+    async def rules(self, caller: Caller) -> model.ResourceRules:
         """Raises `Forbidden` for anybody but an admin."""
         if not caller.is_admin:
             raise Forbidden("the rules of resources are shown to admins alone; you may try a resource id")
         return self.directory.rules()
 
-    async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> ResourceTrial:
+    async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> model.ResourceTrial:
         """Finds what takes an id, and with `ask` asks it for real.
 
         Raises `Invalid`, `TooMany` (trials are under way).
@@ -58,10 +50,10 @@ class TrialService:
             raise Invalid.of([Fault("text", fault)])
         rule = self.directory.find(resource)
         answer = await self._asked(caller, resource, text) if ask and rule else None
-        source, kind = (rule.source, rule.kind) if rule else (NOTHING, "")
-        return ResourceTrial(str(resource), source, kind, rule if caller.is_admin else None, answer)
+        source, kind = (rule.source, rule.kind) if rule else (model.NOTHING, "")
+        return model.ResourceTrial(str(resource), source, kind, rule if caller.is_admin else None, answer)
 
-    async def _asked(self, caller: Caller, resource: Resource, text: str) -> TrialAnswer:
+    async def _asked(self, caller: Caller, resource: model.Resource, text: str) -> model.TrialAnswer:
         user = caller.user
         if not text.strip():
             raise Invalid.of([Fault("text", "is empty; write what the resource is to be asked")])
@@ -71,15 +63,15 @@ class TrialService:
         self._users.add(user)
         try:
             request_id = self.ids.request_id()
-            sender = RunSender(user, user, user, Proof.SERVICE)
-            request = RunRequest(
+            sender = model.RunSender(user, user, user, Proof.SERVICE)
+            request = model.RunRequest(
                 resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS
             )
             started = self.clock.now()
             try:
                 async with asyncio.timeout(SECONDS):
                     result = await self.downstream.run(request)
-                    answer = TrialAnswer(
+                    answer = model.TrialAnswer(
                         result.text[:MOST_SHOWN],
                         tuple(artifact.name for artifact in result.artifacts),
                         tuple(choice.label for choice in result.choices),
@@ -87,9 +79,9 @@ class TrialService:
                         result.wants_person,
                     )
             except TimeoutError:
-                answer = TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
+                answer = model.TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
             except DownstreamFailed as failed:
-                answer = TrialAnswer(error=str(failed))
+                answer = model.TrialAnswer(error=str(failed))
             return replace(answer, seconds=(self.clock.now() - started).total_seconds())
         finally:
             self._users.discard(user)

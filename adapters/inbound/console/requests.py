@@ -16,14 +16,7 @@ from adapters.inbound.console import filters, sessions
 from adapters.inbound.console.channel_setup import in_words
 from adapters.inbound.console.navigation import SECTIONS, conversation_path
 from adapters.inbound.console.static import static_address
-from adapters.inbound.rest.routing import (
-    NO_INSTANCE,
-    Gateway,
-    RequestedCursor,
-    comma_separated,
-    parsed_id,
-    path_id,
-)
+from adapters.inbound.rest import routing
 from domain.access.model import Caller
 from domain.paging import DEFAULT_LIMIT
 from domain.refusals import Fault, Invalid
@@ -54,8 +47,8 @@ class ConsoleRequest(Request):
     """A request to a page of the console, with what its handler needs."""
 
     @property
-    def gateway(self) -> Gateway:
-        gateway: Gateway = self.app.state.gateway
+    def gateway(self) -> routing.Gateway:
+        gateway: routing.Gateway = self.app.state.gateway
         return gateway
 
     @property
@@ -75,18 +68,18 @@ class ConsoleRequest(Request):
     @property
     def instance_id(self) -> int:
         """The instance that the path names. Raises `NotFound` for what cannot be an id."""
-        return path_id(self.path_params["instance"], NO_INSTANCE)
+        return routing.path_id(self.path_params["instance"], routing.NO_INSTANCE)
 
     @property
-    def cursor_page(self) -> RequestedCursor:
+    def cursor_page(self) -> routing.RequestedCursor:
         """Where a list goes on, by the query."""
-        return RequestedCursor(DEFAULT_LIMIT, self.query_params.get("cursor", ""))
+        return routing.RequestedCursor(DEFAULT_LIMIT, self.query_params.get("cursor", ""))
 
     def named_instances(self) -> list[int]:
         """The instances of the query, separated by commas. Raises `Invalid`."""
         ids = []
-        for text in comma_separated(self.query_params.getlist("instanceId")):
-            instance_id = parsed_id(text)
+        for text in routing.comma_separated(self.query_params.getlist("instanceId")):
+            instance_id = routing.parsed_id(text)
             if instance_id is None:
                 raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
             ids.append(instance_id)

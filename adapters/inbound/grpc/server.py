@@ -13,16 +13,9 @@ from grpc_health.v1 import health as health_checking
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_reflection.v1alpha import reflection
 
+from adapters.inbound.grpc import servicers
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.interceptors import Guard, caller
-from adapters.inbound.grpc.servicers import (
-    AccessServicer,
-    EventServicer,
-    InstanceServicer,
-    KnowledgeServicer,
-    MessageFileServicer,
-    WebChatServicer,
-)
 from adapters.rpc import tables
 from adapters.rpc.engine import Service, public_methods, use_cases_of
 from domain.use_cases import UseCases
@@ -99,13 +92,13 @@ async def build(
     """The server with all its services; the caller adds a port and starts it. `agent_url`: public base address."""
     server = grpc.aio.server(interceptors=[guard], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
     by_hand: dict[Service, object] = {
-        tables.ACCESS: AccessServicer(use_cases.sessions),
+        tables.ACCESS: servicers.AccessServicer(use_cases.sessions),
         tables.CALLBACKS: CallbackServicer(use_cases.callbacks, ids, agent_url),
-        tables.EVENTS: EventServicer(use_cases.events),
-        tables.INSTANCES: InstanceServicer(use_cases.instances),
-        tables.KNOWLEDGE: KnowledgeServicer(use_cases.files),
-        tables.MESSAGE_FILES: MessageFileServicer(use_cases.shared),
-        tables.WEB_CHAT: WebChatServicer(use_cases.web_chat),
+        tables.EVENTS: servicers.EventServicer(use_cases.events),
+        tables.INSTANCES: servicers.InstanceServicer(use_cases.instances),
+        tables.KNOWLEDGE: servicers.KnowledgeServicer(use_cases.files),
+        tables.MESSAGE_FILES: servicers.MessageFileServicer(use_cases.shared),
+        tables.WEB_CHAT: servicers.WebChatServicer(use_cases.web_chat),
     }
     by_class = use_cases_of(use_cases)
     for service in tables.SERVICES:

@@ -9,15 +9,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.asgi import (
-    App,
-    Receive,
-    ResponseRecorder,
-    Scope,
-    Send,
-    checked_headers,
-    whole_body,
-)
+from adapters.inbound.rest import asgi
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, message_of, response_to
 from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from adapters.trace_context import HEADER, current
@@ -39,13 +31,13 @@ class CallbackApp:
     Platforms sign the public address that they called, not the one behind a proxy.
     """
 
-    def __init__(self, app: App, callbacks: Callbacks, ids: Ids, options: GatewayOptions) -> None:
+    def __init__(self, app: asgi.App, callbacks: Callbacks, ids: Ids, options: GatewayOptions) -> None:
         self._app = app
         self._callbacks = callbacks
         self._ids = ids
         self._options = options
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         match = PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
         if match is None:
             await self._app(scope, receive, send)
@@ -58,7 +50,7 @@ class CallbackApp:
             self._options.answered(channel_id, status, time.perf_counter() - started)
 
     async def _respond(
-        self, match: re.Match[str], scope: Scope, receive: Receive, send: Send
+        self, match: re.Match[str], scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send
     ) -> tuple[str, int]:
         """The channel and the status that was answered; 0 where nobody was left to be answered."""
         request_id = self._ids.request_id()
@@ -88,14 +80,16 @@ class CallbackApp:
             ]
             headers.append((b"content-length", str(len(answer.body)).encode()))
             headers.append((b"x-request-id", request_id.encode()))
-            headers = checked_headers(answer.status, scope["path"], headers)
+            headers = asgi.checked_headers(answer.status, scope["path"], headers)
             await send({"type": "http.response.start", "status": answer.status, "headers": headers})
             await send({"type": "http.response.body", "body": answer.body})
             return channel_id, answer.status
-        await response(scope, receive, ResponseRecorder(send, request_id, scope["path"]))
+        await response(scope, receive, asgi.ResponseRecorder(send, request_id, scope["path"]))
         return UNKNOWN, response.status_code
 
-    async def _call(self, scope: Scope, receive: Receive, request_id: str, callback: str) -> RawCall:
+    async def _call(
+        self, scope: asgi.Scope, receive: asgi.Receive, request_id: str, callback: str
+    ) -> RawCall:
         query = scope["query_string"].decode("latin-1")
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
         headers: dict[str, str] = {}
@@ -103,7 +97,7 @@ class CallbackApp:
             key = name.decode("latin-1")
             text = value.decode("latin-1")
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
-        body = await whole_body(receive, headers.get("content-length"), self._options.max_body)
+        body = await asgi.whole_body(receive, headers.get("content-length"), self._options.max_body)
         if traceparent := current():
             headers[HEADER] = traceparent
         return RawCall(

@@ -6,15 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 
-from adapters.inbound.rest.bodies import (
-    Accepted,
-    Answer,
-    Body,
-    OptionalTimestamp,
-    Timestamp,
-    WholeNumber,
-    attribute,
-)
+from adapters.inbound.rest import bodies
 from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.messages import ConversationMessage
 from adapters.inbound.rest.routing import (
@@ -37,7 +29,7 @@ from domain.paging import Page
 Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last one.")]
 
 
-class ConversationSender(Answer):
+class ConversationSender(bodies.Answer):
     externalId: str = Field(
         description="The platform's id; empty where nobody has written yet.", examples=["U0123456789"]
     )
@@ -47,21 +39,21 @@ class ConversationSender(Answer):
     )
 
 
-class Conversation(Answer):
+class Conversation(bodies.Answer):
     instanceId: int
     channelId: str = Field(examples=["http-webhook"])
     channelName: str = Field(examples=["Support"])
     sessionId: str = Field(examples=["C0123456789"])
     sender: ConversationSender = Field(description="Who wrote last.")
     lastText: str = Field(description="The beginning of the latest message.", examples=["The pump runs dry."])
-    lastAt: Timestamp
+    lastAt: bodies.Timestamp
     messages: int = Field(description="Counted up to 1000.", examples=[12])
     waiting: bool = Field(description="Whether messages of the sender have no answer yet.")
     handler: Literal["resource", "person"] = Field(examples=["person"])
-    handlerUntil: OptionalTimestamp = attribute(
+    handlerUntil: bodies.OptionalTimestamp = bodies.attribute(
         "held_until", description="Until when a person has the conversation; null where the resource has it."
     )
-    handledBy: str | None = attribute(
+    handledBy: str | None = bodies.attribute(
         "held_by",
         description="The user who took it over; null where the resource has it, or asked for a person.",
         examples=["ann"],
@@ -71,22 +63,22 @@ class Conversation(Answer):
     )
 
 
-class ConversationList(Answer):
-    conversations: list[Conversation] = attribute(
+class ConversationList(bodies.Answer):
+    conversations: list[Conversation] = bodies.attribute(
         "items",
         description="A page of a search may hold fewer than the limit, even none, while others follow.",
     )
     next: Next
 
 
-class MessageList(Answer):
-    messages: list[ConversationMessage] = attribute("items")
+class MessageList(bodies.Answer):
+    messages: list[ConversationMessage] = bodies.attribute("items")
     next: Next
 
 
-class SetHandler(Body):
+class SetHandler(bodies.Body):
     handler: Literal["person", "resource"]
-    minutes: WholeNumber | None = Field(
+    minutes: bodies.WholeNumber | None = Field(
         None,
         ge=1,
         le=MOST_MINUTES,
@@ -241,15 +233,15 @@ async def failed_messages(
 @router.post(
     BASE + "/{instanceId}/messages/{messageId}/rerun",
     status_code=202,
-    response_model=Accepted,
+    response_model=bodies.Accepted,
     responses=errors(403, 404, 409),
     summary="Run a message again",
 )
-async def rerun_message(call: Call, instance: InstanceId, messageId: MessageId) -> Accepted:
+async def rerun_message(call: Call, instance: InstanceId, messageId: MessageId) -> bodies.Accepted:
     """Has a message processed again that was given up, with another request id, or sends its dead parts again. 409
     for one that was not given up. An apology that was sent for it stays."""
     await call.services.conversations.rerun(call.caller, instance, messageId)
-    return Accepted(message="The message is run again")
+    return bodies.Accepted(message="The message is run again")
 
 
 router.include_router(owned)

@@ -5,24 +5,15 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.bodies import (
-    Answer,
-    Done,
-    OptionalTimestamp,
-    StrictBody,
-    Text,
-    Timestamp,
-    WholeNumber,
-    attribute,
-)
+from adapters.inbound.rest import bodies
 from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
 from domain.access.model import ApiKey, CreatedKey, NewKey, Role
 from domain.paging import Page
 
 
-class CreateKey(StrictBody):
-    name: Text | None = Field(
+class CreateKey(bodies.StrictBody):
+    name: bodies.Text | None = Field(
         None,
         description="What the key is for.",
         min_length=1,
@@ -30,12 +21,12 @@ class CreateKey(StrictBody):
         examples=["Nightly export"],
     )
     role: Literal["user", "admin"] = "user"
-    userId: Text | None = Field(
+    userId: bodies.Text | None = Field(
         None,
         description="The user whom it stands for; without it the caller. Another one only by an admin.",
         max_length=limits.USER_ID,
     )
-    expiresInDays: WholeNumber | None = Field(
+    expiresInDays: bodies.WholeNumber | None = Field(
         None,
         description="Not longer than the key lives that makes it; without it the key ends with that one.",
         ge=1,
@@ -47,7 +38,7 @@ class CreateKey(StrictBody):
         return NewKey(Role(self.role), self.name or "", self.userId, self.expiresInDays)
 
 
-class KeyRecord(Answer):
+class KeyRecord(bodies.Answer):
     id: int = Field(examples=[3])
     userId: str = Field(examples=["ann"])
     role: Literal["user", "admin"]
@@ -55,21 +46,21 @@ class KeyRecord(Answer):
     name: str = Field(examples=["Nightly export"])
     prefix: str = Field(description="The first characters of the key.", examples=["sb_Zp3vHkQ2"])
     live: bool = Field(description="Neither revoked nor expired.")
-    createdAt: Timestamp
-    expiresAt: OptionalTimestamp
-    revokedAt: OptionalTimestamp
+    createdAt: bodies.Timestamp
+    expiresAt: bodies.OptionalTimestamp
+    revokedAt: bodies.OptionalTimestamp
     parentId: int | None = Field(description="What it was made with, and ends with.")
 
 
-class CreatedKeyAnswer(Done):
+class CreatedKeyAnswer(bodies.Done):
     key: KeyRecord
     token: str = Field(
         description="The key itself. Shown once.", examples=["sb_Zp3vHkQ2mN8xR5tYwL1cD4fG7jK0bV6sA9eU2iO"]
     )
 
 
-class KeyList(Answer):
-    keys: list[KeyRecord] = attribute("items")
+class KeyList(bodies.Answer):
+    keys: list[KeyRecord] = bodies.attribute("items")
     next: int | None
 
 

@@ -20,16 +20,8 @@ from adapters.inbound.rest.bodies import (
 )
 from adapters.inbound.rest.routing import BaseId, Call, JsonRoute, call_of, errors, path_id
 from domain import limits
+from domain.knowledge import rules
 from domain.knowledge.model import BaseChange, EarlierTurn, KnowledgeAnswer, Level, NewBase
-from domain.knowledge.rules import (
-    MOST_FILES,
-    MOST_OF_FILE,
-    MOST_RESULTS,
-    NO_BASE,
-    Mode,
-    SearchOptions,
-    require,
-)
 
 
 class KnowledgeBase(Answer):
@@ -90,20 +82,20 @@ class PermissionList(Answer):
 
 class SearchRequest(StrictBody):
     query: Text = Field(max_length=limits.QUERY, examples=["What does error ERR-4711 mean?"])
-    topK: WholeNumber = Field(10, ge=1, le=MOST_RESULTS, description="The most results.", examples=[10])
+    topK: WholeNumber = Field(10, ge=1, le=rules.MOST_RESULTS, description="The most results.", examples=[10])
     minSimilarity: Number = Field(
         0.0, ge=0, le=1, description="Less similar chunks are left out.", examples=[0.3]
     )
     fileIds: list[Text] | None = Field(
         None,
         min_length=1,
-        max_length=MOST_FILES,
+        max_length=rules.MOST_FILES,
         description="Only in these files; without it in all of the base. A file that the base does not have"
         " gives no results.",
         examples=[[HASH]],
     )
     perFile: WholeNumber | None = Field(
-        None, ge=1, le=MOST_OF_FILE, description="At most so many results of one file.", examples=[2]
+        None, ge=1, le=rules.MOST_OF_FILE, description="At most so many results of one file.", examples=[2]
     )
     mode: Literal["hybrid", "text", "vector"] = Field(
         "hybrid",
@@ -114,10 +106,10 @@ class SearchRequest(StrictBody):
         False, description="Whether to tell where words of the query stand.", examples=[True]
     )
 
-    def options(self) -> SearchOptions:
+    def options(self) -> rules.SearchOptions:
         files = tuple(dict.fromkeys(self.fileIds or ()))
-        return SearchOptions(
-            self.topK, self.minSimilarity, files, self.perFile, Mode(self.mode), self.highlight
+        return rules.SearchOptions(
+            self.topK, self.minSimilarity, files, self.perFile, rules.Mode(self.mode), self.highlight
         )
 
 
@@ -213,10 +205,10 @@ class UpdaterRoute(JsonRoute):
 
     async def before_body(self, request: Request) -> None:
         """Raises `NotFound`, `Forbidden`."""
-        base_id = path_id(request.path_params["id"], NO_BASE)
+        base_id = path_id(request.path_params["id"], rules.NO_BASE)
         call = await call_of(request)
         base = await call.services.bases.get(call.caller, base_id)
-        require(base.level or Level.NONE, self.level)
+        rules.require(base.level or Level.NONE, self.level)
 
 
 class DeleterRoute(UpdaterRoute):

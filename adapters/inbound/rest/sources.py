@@ -5,16 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from adapters.inbound.rest.bodies import (
-    HASH,
-    Accepted,
-    Answer,
-    Body,
-    OptionalTimestamp,
-    Text,
-    Timestamp,
-    attribute,
-)
+from adapters.inbound.rest import bodies
 from adapters.inbound.rest.knowledge import BASE
 from adapters.inbound.rest.routing import (
     BaseId,
@@ -32,10 +23,10 @@ from domain.knowledge.sources.service import LEAST_MINUTES, MOST_MINUTES
 from domain.paging import Page
 
 
-class AddPages(Body):
+class AddPages(bodies.Body):
     model_config = ConfigDict(extra="forbid")
 
-    url: Text = Field(
+    url: bodies.Text = Field(
         max_length=limits.ADDRESS,
         description="A web page, a sitemap or sitemap index (XML, also as .gz), or a file of a known format.",
         examples=["https://docs.example.com/sitemap.xml"],
@@ -49,9 +40,9 @@ class AddPages(Body):
     )
 
 
-class Source(Answer):
+class Source(bodies.Answer):
     id: int = Field(examples=[5])
-    knowledgeBaseId: int = attribute("base_id")
+    knowledgeBaseId: int = bodies.attribute("base_id")
     kind: Annotated[Literal["web", "drive"], BeforeValidator(SourceKind.__str__)]
     address: str = Field(examples=["https://docs.example.com/sitemap.xml"])
     instanceId: int | None = Field(description="The channel instance that feeds a folder.")
@@ -59,12 +50,12 @@ class Source(Answer):
         description="Minutes between two passes; null: it was read once.", examples=[1440]
     )
     createdBy: str = Field(examples=["ann"])
-    createdAt: Timestamp
+    createdAt: bodies.Timestamp
     state: Annotated[Literal["waiting", "reading", "idle"], BeforeValidator(SourceState.__str__)] = Field(
         examples=["idle"]
     )
-    readAt: OptionalTimestamp = Field(description="The end of the last pass.")
-    nextAt: OptionalTimestamp
+    readAt: bodies.OptionalTimestamp = Field(description="The end of the last pass.")
+    nextAt: bodies.OptionalTimestamp
     error: str | None = Field(description="Why the last pass could not be ended well.")
     note: str | None = Field(description="What is passed over.")
     found: int = Field(description="Pages or files that it names.", examples=[120])
@@ -73,16 +64,16 @@ class Source(Answer):
     waiting: int = Field(description="Those still to be read in this pass.", examples=[0])
 
 
-class SourceAnswer(Answer):
+class SourceAnswer(bodies.Answer):
     source: Source
 
 
-class SourceList(Answer):
-    sources: list[Source] = attribute("items")
+class SourceList(bodies.Answer):
+    sources: list[Source] = bodies.attribute("items")
     next: int | None
 
 
-class SourcePage(Answer):
+class SourcePage(bodies.Answer):
     id: int = Field(examples=[9])
     address: str = Field(examples=["https://docs.example.com/pumps"])
     name: str = Field(examples=["Pumps"])
@@ -93,14 +84,14 @@ class SourcePage(Answer):
         examples=["read"],
     )
     error: str | None
-    readAt: OptionalTimestamp
-    fileId: str | None = attribute(
-        "file_hash", description="The file of the base that it is found as.", examples=[HASH]
+    readAt: bodies.OptionalTimestamp
+    fileId: str | None = bodies.attribute(
+        "file_hash", description="The file of the base that it is found as.", examples=[bodies.HASH]
     )
 
 
-class SourcePageList(Answer):
-    pages: list[SourcePage] = attribute("items")
+class SourcePageList(bodies.Answer):
+    pages: list[SourcePage] = bodies.attribute("items")
     next: int | None
 
 
@@ -160,14 +151,14 @@ async def list_pages(
 @router.post(
     SOURCE + "/read",
     status_code=202,
-    response_model=Accepted,
+    response_model=bodies.Accepted,
     responses=errors(403, 404),
     summary="Read a source now; needs UPDATE",
 )
-async def read_source(call: Call, base: BaseId, source: SourceId) -> Accepted:
+async def read_source(call: Call, base: BaseId, source: SourceId) -> bodies.Accepted:
     """Begins the next pass at once, or as soon as one that is under way has ended. Needs level 2 (UPDATE)."""
     await call.services.sources.read_now(call.caller, base, source)
-    return Accepted(message="The source is read")
+    return bodies.Accepted(message="The source is read")
 
 
 @router.delete(

@@ -6,18 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.bodies import (
-    Accepted,
-    Answer,
-    Body,
-    Done,
-    Id,
-    OptionalTimestamp,
-    Text,
-    Timestamp,
-    attribute,
-    is_none,
-)
+from adapters.inbound.rest import bodies
 from adapters.inbound.rest.instances import ActivityHealth
 from adapters.inbound.rest.routing import Call, CursorPage, DeliveryStatus, JsonRoute, errors, id_in_path
 from domain import limits
@@ -25,12 +14,16 @@ from domain.paging import Page
 from domain.subscriptions.model import Push, PushTest, Subscription, SubscriptionFields, SubscriptionView
 
 
-class SubscriptionBody(Body):
-    kinds: list[Text] | None = Field(None, description="Kinds of events; without it all.", max_length=50)
-    instanceIds: list[Id] | None = Field(
+class SubscriptionBody(bodies.Body):
+    kinds: list[bodies.Text] | None = Field(
+        None, description="Kinds of events; without it all.", max_length=50
+    )
+    instanceIds: list[bodies.Id] | None = Field(
         None, description="Instances of the caller; without it all.", max_length=100
     )
-    secret: Text | None = Field(None, description="whsec_ and 24 to 64 bytes in base64.", max_length=200)
+    secret: bodies.Text | None = Field(
+        None, description="whsec_ and 24 to 64 bytes in base64.", max_length=200
+    )
 
     def fields(self, url: str | None) -> SubscriptionFields:
         return SubscriptionFields(
@@ -42,7 +35,7 @@ class SubscriptionBody(Body):
 
 
 class CreateSubscription(SubscriptionBody):
-    url: Text = Field(
+    url: bodies.Text = Field(
         description="The address that events are pushed to.",
         max_length=limits.ADDRESS,
         examples=["https://events.example.com/switchboard"],
@@ -50,67 +43,67 @@ class CreateSubscription(SubscriptionBody):
 
 
 class ChangeSubscription(SubscriptionBody):
-    url: Text | None = Field(None, max_length=limits.ADDRESS)
+    url: bodies.Text | None = Field(None, max_length=limits.ADDRESS)
     status: Literal["active", "off"] | None = Field(
         None, description="off switches it off; else it is switched on."
     )
 
 
-class EventSubscription(Answer):
+class EventSubscription(bodies.Answer):
     id: int = Field(examples=[12])
     url: str = Field(examples=["https://events.example.com/switchboard"])
     kinds: list[str] = Field(description="Empty: all.", examples=[["message.answered"]])
     instanceIds: list[int] = Field(description="Empty: all of the user; for an admin all.")
     userId: str = Field(examples=["ann"])
     status: Literal["active", "off"]
-    reason: Annotated[str | None, BeforeValidator(lambda off: off or None)] = attribute(
+    reason: Annotated[str | None, BeforeValidator(lambda off: off or None)] = bodies.attribute(
         "off", description="Why it is off."
     )
-    healthy: bool = attribute(
+    healthy: bool = bodies.attribute(
         "is_healthy",
         description="False while the last push failed, or nothing was taken for an hour although events wait.",
     )
     problem: Annotated[str | None, BeforeValidator(lambda problem: problem or None)] = Field(
         description="Why it is not healthy."
     )
-    createdAt: Timestamp
-    updatedAt: Timestamp
+    createdAt: bodies.Timestamp
+    updatedAt: bodies.Timestamp
 
 
-class SubscriptionAnswer(Done):
+class SubscriptionAnswer(bodies.Done):
     subscription: EventSubscription
-    health: ActivityHealth = attribute("sending")
+    health: ActivityHealth = bodies.attribute("sending")
     pending: int = Field(description="Pushes on their way.", examples=[0])
     dead: int = Field(description="Pushes that were given up.", examples=[0])
-    secret: str | None = Field(None, description="Shown once.", exclude_if=is_none)
+    secret: str | None = Field(None, description="Shown once.", exclude_if=bodies.is_none)
 
 
-class SubscriptionList(Answer):
-    subscriptions: list[EventSubscription] = attribute("items")
+class SubscriptionList(bodies.Answer):
+    subscriptions: list[EventSubscription] = bodies.attribute("items")
     next: int | None
 
 
-class PushTestAnswer(Answer):
+class PushTestAnswer(bodies.Answer):
     success: bool
     error: Annotated[str | None, BeforeValidator(lambda error: error or None)] = Field(
         description="How the address answered, where it did not take the trial event."
     )
 
 
-class PushRecord(Answer):
+class PushRecord(bodies.Answer):
     id: int = Field(examples=[7])
     eventId: int = Field(examples=[42])
     status: Literal["pending", "sent", "dead"] = Field(examples=["sent"])
     attempts: int
     error: str | None
-    createdAt: Timestamp
-    nextAttemptAt: OptionalTimestamp
+    createdAt: bodies.Timestamp
+    nextAttemptAt: bodies.OptionalTimestamp
     kind: str = Field(description="Kind of the event; empty once the event is deleted.")
     answer: int | None = Field(description="HTTP status of the last try that was answered.")
 
 
-class PushList(Answer):
-    deliveries: list[PushRecord] = attribute("items")
+class PushList(bodies.Answer):
+    deliveries: list[PushRecord] = bodies.attribute("items")
     next: int | None
 
 
@@ -195,11 +188,11 @@ async def deliveries(
 @router.post(
     ONE + "/deliveries/{pushId}/replay",
     status_code=202,
-    response_model=Accepted,
+    response_model=bodies.Accepted,
     responses=errors(403, 404, 409),
     summary="Push an event again",
 )
-async def replay(call: Call, subscription: SubscriptionId, push: PushId) -> Accepted:
+async def replay(call: Call, subscription: SubscriptionId, push: PushId) -> bodies.Accepted:
     """Pushes an event again that was given up. 409 for one that was taken or is on its way."""
     await call.services.pushes.replay(call.caller, subscription, push)
-    return Accepted(message="The event is pushed again")
+    return bodies.Accepted(message="The event is pushed again")

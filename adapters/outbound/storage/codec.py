@@ -10,19 +10,8 @@ from typing import Any, TypeVar
 import orjson
 
 from adapters import trace_context
-from domain.channels import context
+from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
-from domain.channels.messages import (
-    LONGEST_QUOTED,
-    Attachment,
-    CallOutcome,
-    Change,
-    Event,
-    Identity,
-    Merge,
-    Quoted,
-    Sender,
-)
 from domain.channels.model import Proof
 from domain.conversations.choices import Offer
 from domain.refusals import INTERNAL
@@ -92,7 +81,7 @@ def _mended(value: Any) -> Any:
     return value
 
 
-def event_to_json(event: Event, request_id: str) -> bytes:
+def event_to_json(event: messages.Event, request_id: str) -> bytes:
     """The event under a request id, which may be another than its own."""
     sender, quoted = event.sender, event.quoted
     document: dict[str, Any] = {
@@ -141,20 +130,20 @@ def _known(kind: type[T], stored: Sequence[Any]) -> T:
     return kind(*stored[: len(fields(kind))])  # type: ignore[arg-type]
 
 
-def _files(attachments: tuple[Attachment, ...]) -> list[list[Any]]:
+def _files(attachments: tuple[messages.Attachment, ...]) -> list[list[Any]]:
     return [
         [file.name, file.mime_type, file.source, file.size, *([True] if file.is_voice else [])]
         for file in attachments
     ]
 
 
-def _attachments(files: Iterable[list[Any]]) -> tuple[Attachment, ...]:
-    return tuple(_known(Attachment, stored) for stored in files)
+def _attachments(files: Iterable[list[Any]]) -> tuple[messages.Attachment, ...]:
+    return tuple(_known(messages.Attachment, stored) for stored in files)
 
 
-def _quoted_to_document(quoted: Quoted) -> dict[str, Any]:
+def _quoted_to_document(quoted: messages.Quoted) -> dict[str, Any]:
     document = {
-        "text": quoted.text[:LONGEST_QUOTED],
+        "text": quoted.text[: messages.LONGEST_QUOTED],
         "author": quoted.author,
         "attachments": _files(quoted.attachments),
         "ref": quoted.ref,
@@ -164,21 +153,21 @@ def _quoted_to_document(quoted: Quoted) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value}
 
 
-def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
-    known = {field.name: document[field.name] for field in fields(Quoted) if field.name in document}
-    return Quoted(**{**known, "attachments": _attachments(document.get("attachments", ()))})
+def _quoted_from_document(document: Mapping[str, Any]) -> messages.Quoted:
+    known = {field.name: document[field.name] for field in fields(messages.Quoted) if field.name in document}
+    return messages.Quoted(**{**known, "attachments": _attachments(document.get("attachments", ()))})
 
 
-def event_from_json(text: str | bytes) -> Event:
+def event_from_json(text: str | bytes) -> messages.Event:
     document = orjson.loads(text)
     written = document.get("written")
-    return Event(
+    return messages.Event(
         key=document.get("key"),
         session_id=document["session"],
-        sender=Sender(
+        sender=messages.Sender(
             document["sender"],
             document.get("name", ""),
-            tuple(_known(Identity, stored) for stored in document.get("identities", ())),
+            tuple(_known(messages.Identity, stored) for stored in document.get("identities", ())),
             Proof(document.get("proof", Proof.OWNER)),
         ),
         text=document["text"],
@@ -191,7 +180,7 @@ def event_from_json(text: str | bytes) -> Event:
         request_id=document["request"],
         is_direct=not document.get("group", False),
         unreadable=document.get("unreadable", ""),
-        merge=_known(Merge, document["merge"]) if "merge" in document else None,
+        merge=_known(messages.Merge, document["merge"]) if "merge" in document else None,
         ids=tuple(document.get("ids", ())),
         ids_of_session=document.get("ids_of_session", False),
         automated=document.get("automated", False),
@@ -202,7 +191,7 @@ def event_from_json(text: str | bytes) -> Event:
         thread_post=document.get("thread_post", ""),
         reaction=document.get("reaction", ""),
         message_id=document.get("own_id", ""),
-        change=Change(document["change"]) if "change" in document else None,
+        change=messages.Change(document["change"]) if "change" in document else None,
         written_at=None if written is None else datetime.fromtimestamp(written, UTC),
         refused=document.get("refused", ""),
         context=document.get("context", {}),
@@ -211,14 +200,14 @@ def event_from_json(text: str | bytes) -> Event:
     )
 
 
-def stored_event(stored: str) -> Event:
+def stored_event(stored: str) -> messages.Event:
     """A row that cannot be read concerns its own conversation: its event says why."""
     try:
         return event_from_json(stored)
     except Exception:
         log.exception("a stored message cannot be read")
         reason = f"the stored message cannot be read: {INTERNAL}"
-        return Event(None, "", Sender(""), "", {}, unreadable=reason)
+        return messages.Event(None, "", messages.Sender(""), "", {}, unreadable=reason)
 
 
 def answer_to_document(answer: Answer) -> dict[str, Any]:
@@ -305,4 +294,6 @@ def result_to_json(result: CallResult, parts: list[Mapping[str, Any]], target: M
 def result_from_json(text: str) -> CallResult:
     document = orjson.loads(text)
     answer = document["answer"]
-    return CallResult(CallOutcome(document["outcome"]), answer_from_document(answer) if answer else None)
+    return CallResult(
+        messages.CallOutcome(document["outcome"]), answer_from_document(answer) if answer else None
+    )

@@ -3,7 +3,7 @@
 https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format".
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from struct import Struct, pack
 
 from adapters.outbound.storage.pool import Connection
@@ -24,18 +24,13 @@ async def copy_rows(connection: Connection, into: str, rows: Iterable[bytes]) ->
     """`into` names a table and its columns."""
     async with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN (FORMAT binary)") as copy:
         await copy.write(_HEAD)
-        for some in _joined(rows):
-            await copy.write(some)
+        held: list[bytes] = []
+        length = 0
+        for row in rows:
+            held.append(row)
+            length += len(row)
+            if length > _WRITTEN_BYTES:
+                await copy.write(b"".join(held))
+                held, length = [], 0
+        await copy.write(b"".join(held))
         await copy.write(_END)
-
-
-def _joined(rows: Iterable[bytes]) -> Iterator[bytes]:
-    held: list[bytes] = []
-    length = 0
-    for row in rows:
-        held.append(row)
-        length += len(row)
-        if length > _WRITTEN_BYTES:
-            yield b"".join(held)
-            held, length = [], 0
-    yield b"".join(held)

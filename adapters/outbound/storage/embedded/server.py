@@ -5,24 +5,13 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
+from adapters.outbound.storage.embedded import data_paths
 from adapters.outbound.storage.embedded import launch as leftovers
 from adapters.outbound.storage.embedded.cluster import (
     find_binaries,
     make_cluster,
     provision,
     reachable_binaries,
-)
-from adapters.outbound.storage.embedded.data_paths import (
-    DataPaths,
-    EmbeddedPostgresError,
-    OwnerLock,
-    account_for,
-    forget_socket_folder,
-    locate,
-    make_base,
-    reachable_paths,
-    read_record,
-    socket_folder,
 )
 from adapters.outbound.storage.embedded.launch import Launch
 
@@ -56,8 +45,8 @@ class EmbeddedPostgres:
         self._unsafe = fast_and_unsafe
         self._tcp_port = tcp_port
         self._bin_dir = bin_dir
-        self._lock: OwnerLock | None = None
-        self._paths: DataPaths | None = None
+        self._lock: data_paths.OwnerLock | None = None
+        self._paths: data_paths.DataPaths | None = None
         self._launch: Launch | None = None
         self._keeper: threading.Thread | None = None
         self._stopping = threading.Event()
@@ -68,12 +57,12 @@ class EmbeddedPostgres:
         Raises `EmbeddedPostgresError` with one line that says what to mend; nothing is left running then.
         """
         if self._lock is not None:
-            raise EmbeddedPostgresError(f"the database in {self._data_dir} is already started")
+            raise data_paths.EmbeddedPostgresError(f"the database in {self._data_dir} is already started")
         try:
             return self._start()
         except OSError as error:
             self.stop()
-            raise EmbeddedPostgresError(
+            raise data_paths.EmbeddedPostgresError(
                 f"the database in {self._data_dir} cannot be started: {error}"
             ) from error
         except BaseException:
@@ -93,7 +82,7 @@ class EmbeddedPostgres:
                 self._keeper.join(_KEEPER_S)
                 self._keeper = None
                 self._launch.stop(*patience)  # the keeper may just have begun another one
-            forget_socket_folder(self._launch.socket_dir)
+            data_paths.forget_socket_folder(self._launch.socket_dir)
             self._launch = None
         if self._lock is not None:
             if self._paths is not None:
@@ -117,15 +106,15 @@ class EmbeddedPostgres:
 
     def _start(self) -> str:
         self._stopping.clear()
-        base = make_base(self._data_dir)
-        lock = OwnerLock(base / "owner.lock", self._data_dir)
+        base = data_paths.make_base(self._data_dir)
+        lock = data_paths.OwnerLock(base / "owner.lock", self._data_dir)
         lock.acquire()
         self._lock = lock
-        paths = locate(base)
-        account = account_for(paths.cluster)
-        self._paths = paths = reachable_paths(paths, account)
-        if earlier := read_record(paths.record):  # of a run that was killed
-            forget_socket_folder(Path(earlier.socket_dir))
+        paths = data_paths.locate(base)
+        account = data_paths.account_for(paths.cluster)
+        self._paths = paths = data_paths.reachable_paths(paths, account)
+        if earlier := data_paths.read_record(paths.record):  # of a run that was killed
+            data_paths.forget_socket_folder(Path(earlier.socket_dir))
         paths.record.unlink(missing_ok=True)
         if paths.log.exists():
             paths.log.replace(paths.log.with_name("server.log.1"))
@@ -138,7 +127,7 @@ class EmbeddedPostgres:
             account=account,
             cluster=paths.cluster,
             log=paths.log,
-            socket_dir=socket_folder(paths, account, port),
+            socket_dir=data_paths.socket_folder(paths, account, port),
             port=port,
             tcp=self._tcp_port is not None,
             unsafe=self._unsafe,
@@ -152,7 +141,7 @@ class EmbeddedPostgres:
         self._keeper.start()
         return running.dsn()
 
-    def _keep(self, launch: Launch, paths: DataPaths) -> None:
+    def _keep(self, launch: Launch, paths: data_paths.DataPaths) -> None:
         """Start the server again whenever it ends without `stop`, with growing pauses while that fails."""
         pause = _FIRST_PAUSE_S
         while not self._stopping.is_set():
@@ -164,7 +153,7 @@ class EmbeddedPostgres:
                 leftovers.clear(paths.cluster)
                 launch.start(self._stopping).write(paths.record)
                 pause = _FIRST_PAUSE_S
-            except (EmbeddedPostgresError, OSError) as error:
+            except (data_paths.EmbeddedPostgresError, OSError) as error:
                 if self._stopping.is_set():
                     return
                 log.error("the embedded database could not be started again: %s", error)

@@ -9,17 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from adapters import trace_context
+from adapters.outbound.storage import codec
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
-from adapters.outbound.storage.codec import (
-    content_of,
-    dump,
-    dump_bytes,
-    key_of,
-    result_to_json,
-    storable,
-    storable_reason,
-    stored_event,
-)
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.batching import Batcher, through_outage
@@ -82,10 +73,10 @@ def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:
 def _message_rows(outcome: EventOutcome) -> Iterator[tuple[int, bytes, bytes, str, str | None]]:
     """`_MESSAGE_COLUMNS` of the outcome's messages. Their idempotency keys follow from the event, so that a platform
     recognises a message that is made again."""
-    target, trace = dump_bytes(outcome.target), trace_context.current() or None
+    target, trace = codec.dump_bytes(outcome.target), trace_context.current() or None
     for number, message in enumerate(outcome.messages):
         key = message_key(outcome.request_id, outcome.inbox_id, number)
-        yield outcome.inbox_id, dump_bytes(message.payload), target, key, trace
+        yield outcome.inbox_id, codec.dump_bytes(message.payload), target, key, trace
 
 
 def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
@@ -99,11 +90,13 @@ def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
         kinds = [EventKind.MESSAGE_ANSWERED]
     own_kinds = [*kinds, EventKind.CONVERSATION_HANDLER] if outcome.handler_minutes else kinds
     if outcome.result is not None:
-        result = result_to_json(outcome.result, [part.payload for part in outcome.messages], outcome.target)
+        result = codec.result_to_json(
+            outcome.result, [part.payload for part in outcome.messages], outcome.target
+        )
     yield (
         outcome.inbox_id,
         *place,
-        None if error is None else storable_reason(error),
+        None if error is None else codec.storable_reason(error),
         result,
         outcome.last,
         outcome.prompt,
@@ -123,7 +116,7 @@ def _answer(outcome: EventOutcome) -> bytes | None:
     answer = outcome.answer
     if answer is None or not (answer.text or answer.artifacts or answer.choices):
         return None
-    return dump_bytes(content_of(answer))
+    return codec.dump_bytes(codec.content_of(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +187,11 @@ class PostgresConversations:
         return completed
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
-        await self._database.execute(SQL["note_draft"], (storable(draft), inbox_id))
+        await self._database.execute(SQL["note_draft"], (codec.storable(draft), inbox_id))
 
     async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         await self._database.execute(
-            SQL["retry_event"], (storable_reason(error), inbox_id, delay, self._leases.owner)
+            SQL["retry_event"], (codec.storable_reason(error), inbox_id, delay, self._leases.owner)
         )
 
     async def remove(self, outcome: EventOutcome) -> bool:
@@ -208,8 +201,8 @@ class PostgresConversations:
             "instance_id": outcome.key.instance_id,
             "session_key": outcome.key.session_key,
             "last": outcome.last,
-            "error": storable_reason(outcome.error or ""),
-            "target": dump(outcome.target),
+            "error": codec.storable_reason(outcome.error or ""),
+            "target": codec.dump(outcome.target),
             "messages": Texts(message for _, message, *_ in rows),
             "keys": Texts(key for *_, key, _ in rows),
             "inbox_id": outcome.inbox_id,
@@ -225,7 +218,7 @@ class PostgresConversations:
 
     async def album(self, key: QueueKey, merge: Merge | None) -> Album:
         # As `event_to_json` writes it; no text of a sender has these quotes.
-        stored = f'"merge":[{dump(merge.key)},' if merge else ""
+        stored = f'"merge":[{codec.dump(merge.key)},' if merge else ""
         rows = await self._database.fetch(
             SQL["album"], {"instance": key.instance_id, "session": key.session_key, "album": stored}
         )
@@ -250,7 +243,7 @@ class PostgresConversations:
 def _queued(
     id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int
 ) -> QueuedEvent:
-    return QueuedEvent(id, stored_event(event), attempts, at, draft or "", failures)
+    return QueuedEvent(id, codec.stored_event(event), attempts, at, draft or "", failures)
 
 
 class PostgresRounds:
@@ -273,9 +266,9 @@ class PostgresRounds:
         of_conversation = Round(*row) if row else Round(0, echo=False)
         if of_conversation.echo or not queued.event.correspondent:
             return of_conversation
-        of_all = {"kind": QueueKind.CORRESPONDENT, "session": key_of(queued.event.correspondent)}
+        of_all = {"kind": QueueKind.CORRESPONDENT, "session": codec.key_of(queued.event.correspondent)}
         row = await self._database.fetch_one(SQL["count_round"], parameters | of_all)
         return Round(max(of_conversation.count, row[0]), echo=False) if row else of_conversation
 
     async def replied(self, key: QueueKey, correspondent: str) -> None:
-        await self._database.execute(SQL["note_reply"], (key.instance_id, key_of(correspondent)))
+        await self._database.execute(SQL["note_reply"], (key.instance_id, codec.key_of(correspondent)))

@@ -6,15 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from adapters.outbound.storage import codec
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
-from adapters.outbound.storage.codec import (
-    dump,
-    event_from_json,
-    event_to_json,
-    key_of,
-    result_from_json,
-    storable,
-)
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
@@ -38,7 +31,7 @@ NO_IDS: dict[str, object] = {
 def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
     """The parameters of the macro `echoes` for rows of number, instance, session and event."""
     ids = [
-        (number, instance_id, session_key if event.ids_of_session else None, storable(id))
+        (number, instance_id, session_key if event.ids_of_session else None, codec.storable(id))
         for number, instance_id, session_key, event in rows
         for id in event.ids
         if id
@@ -69,9 +62,9 @@ class InboxRow:
         """An event without a key has its request id for one, as a gateway sends a call again when a core goes away
         over it. One without a request id gets a fresh one: by it resources recognise the event at each try."""
         request_id = event.request_id or new_uuid()
-        key = key_of(event.key if event.key is not None else f"none:{request_id}")
-        stored = event_to_json(event, request_id)
-        return cls(instance_id, key_of(event.session_id), key, stored, event, wait)
+        key = codec.key_of(event.key if event.key is not None else f"none:{request_id}")
+        stored = codec.event_to_json(event, request_id)
+        return cls(instance_id, codec.key_of(event.session_id), key, stored, event, wait)
 
 
 def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
@@ -140,15 +133,15 @@ class PostgresInbox:
     async def _is_wanted(self, instance_id: int, event: Event) -> bool:
         """Return True for a reaction to what was sent, and for a message of a session that is followed."""
         if event.reacts_to:
-            ref = {"instance": instance_id, "ref": storable(event.reacts_to)}
+            ref = {"instance": instance_id, "ref": codec.storable(event.reacts_to)}
             row = await self._database.fetch_one(SQL["was_sent"], ref)
         else:
             root = event.quoted or Quoted()
             session = {
                 "instance": instance_id,
-                "session": key_of(event.session_id),
-                "root": storable(root.ref) or None,
-                "root_session": key_of(root.session) if root.session else None,
+                "session": codec.key_of(event.session_id),
+                "root": codec.storable(root.ref) or None,
+                "root_session": codec.key_of(root.session) if root.session else None,
             }
             row = await self._database.fetch_one(SQL["is_followed"], session)
         return bool(row and row[0])
@@ -160,13 +153,13 @@ class PostgresInbox:
         row = await self._database.fetch_one(SQL["event_of"], (id,))
         if row is None:
             return
-        stored = event_from_json(row[0])
+        stored = codec.event_from_json(row[0])
         merged = stored.completed(event)
         is_placed = merged.session_id == stored.session_id
         if merged.content == stored.content and is_placed:
             if merged.is_partial != stored.is_partial:
                 await self._database.execute(
-                    SQL["settle_event"], (event_to_json(merged, merged.request_id).decode(), id)
+                    SQL["settle_event"], (codec.event_to_json(merged, merged.request_id).decode(), id)
                 )
                 self._ready()
             return
@@ -196,10 +189,19 @@ class PostgresInbox:
         The edited message is a new event, and shows its answer in the message in which the old one had begun to.
         """
         async with self._database.transaction() as connection:
-            withdrawn = await _withdraw(connection, instance_id, event, session_id)
-            if withdrawn is None:
+            changed = {
+                "instance": instance_id,
+                "session": codec.key_of(session_id),
+                "key": codec.key_of(event.key or ""),
+                # as `event_to_json` writes it; no text has these quotes
+                "message": f'"own_id":{codec.dump(event.message_id)}',
+            }
+            message = await (await connection.execute(SQL["find_changed_event"], changed)).fetchone()
+            if message is None:
                 return False
-            id, draft = withdrawn
+            id, session_key, draft = message
+            withdrawn = {"id": id, "session_key": session_key, "owner": None}
+            await connection.execute(SQL["withdraw_event"], withdrawn)
             if event.change is Change.EDITED:
                 row = InboxRow.of(instance_id, replace(event, change=None))
                 await connection.execute(SQL["enqueue_events"], columns_of([row]))
@@ -227,32 +229,14 @@ class PostgresInbox:
 
     async def result(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(SQL["take_result"], (inbox_id,))
-        return result_from_json(row[0]) if row else None
+        return codec.result_from_json(row[0]) if row else None
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(SQL["stop_waiting"], (inbox_id,))
-        return result_from_json(row[0]) if row and row[0] else None
+        return codec.result_from_json(row[0]) if row and row[0] else None
 
     async def close(self) -> None:
         await self._batcher.close()
-
-
-async def _withdraw(
-    connection: Connection, instance_id: int, event: Event, session_id: str
-) -> tuple[int, str | None] | None:
-    """The id of the message that the change concerned, and the message that shows its unfinished answer."""
-    change = {
-        "instance": instance_id,
-        "session": key_of(session_id),
-        "key": key_of(event.key or ""),
-        "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
-    }
-    row = await (await connection.execute(SQL["find_changed_event"], change)).fetchone()
-    if row is None:
-        return None
-    id, session_key, draft = row
-    await connection.execute(SQL["withdraw_event"], {"id": id, "session_key": session_key, "owner": None})
-    return id, draft
 
 
 async def add_arrivals(connection: Connection, arrivals: Sequence[InboxRow]) -> Sequence[bool | None]:

@@ -55,11 +55,7 @@ class LeaseStore:
         except Exception as error:
             if not is_rolled_back(error):
                 raise
-        await self._find_refused(queue, capacity)
-        return await self._lease(queue, capacity)
-
-    async def _find_refused(self, queue: Queue, capacity: Capacity) -> None:
-        """Tries in transactions that are rolled back for which instances nothing can be leased."""
+        # In transactions that are rolled back it is tried for which instances nothing can be leased.
         queued = {id for (id,) in await self._database.fetch(SQL["due_instances"], (queue.kind,))}
 
         async def try_lease(instances: Sequence[int]) -> None:
@@ -75,6 +71,7 @@ class LeaseStore:
             log.error("queues cannot be leased", exc_info=error, extra={"instance": instance_id})
             await self._health.failed(instance_id, activity, f"{REFUSED}: {INTERNAL}")
             self._refused[queue.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
+        return await self._lease(queue, capacity)
 
     def _parameters(
         self, queue: Queue, capacity: Capacity, without: Collection[int] = ()
