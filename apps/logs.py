@@ -33,7 +33,8 @@ LONGEST_EVENT = 4_000
 """Characters of what a log line says, before its values and its traceback."""
 
 log = logging.getLogger("switchboard")
-_request: ContextVar[str] = ContextVar("request", default="")
+current_request: ContextVar[str] = ContextVar("request", default="")
+"""The request id of what is logged from here on in this task."""
 
 
 def set_up(settings: Settings, role: str = "") -> None:
@@ -112,11 +113,6 @@ def handler(stream: TextIO, *, as_json: bool, colors: bool = False, role: str = 
     return writer
 
 
-def bind_request(request_id: str) -> None:
-    """Ties a request id to what is logged from here on in this task."""
-    _request.set(request_id)
-
-
 def loop_failed(_: AbstractEventLoop, context: Mapping[str, Any]) -> None:
     """Logs what an event loop reports; asyncio itself would write out every object of the report."""
     log.error("%s", context.get("message"), exc_info=context.get("exception"))
@@ -164,7 +160,7 @@ def _bounded(_logger: Any, _method: str, event: Any) -> Any:
 
 
 def _with_request(_logger: Any, _method: str, event: Any) -> Any:
-    request_id = _request.get()
+    request_id = current_request.get()
     if request_id:
         event["request"] = request_id
     if trace_id := trace_context.trace_id():

@@ -15,7 +15,7 @@ from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
 from adapters.outbound.storage.subscriptions import PostgresSubscriptions
-from adapters.outbound.system.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
+from adapters.outbound.system.event_pushes import EventPushes, SubscriptionAddresses
 from adapters.outbound.system.verification_bot import OwnerNotifier
 from apps import verification
 from apps.compose.knowledge import Uploads
@@ -141,7 +141,8 @@ class Subscriptions:
             storage.instances,
             store.switch_off,
         )
-        self.channels = ChannelsAndPushes(channels.registry, pushes.channel())
+        # Pushes are sent as replies are, though no channel of the catalogue sends them.
+        self.channels = Registry([*channels.registry.all(), pushes.channel()])
         self.service = SubscriptionService(
             store,
             storage.outbox,

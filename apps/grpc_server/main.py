@@ -54,7 +54,7 @@ class GrpcComponent(Component):
         container, settings = self._container, self._container.settings()
         address = listening_address(settings)
         access, ids = container.access(), container.foundation().ids
-        guard = Guard(access, access.is_service_key, ids, logs.bind_request)
+        guard = Guard(access, access.is_service_key, ids, logs.current_request.set)
         self._server = await build(container.use_cases(), guard, ids, settings.agent_url, self._health)
         if self._files is None and not is_loopback(settings.grpc_host):
             log.warning("the gRPC core listens on %s without TLS; %s", address, USE_TLS)

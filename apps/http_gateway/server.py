@@ -93,7 +93,7 @@ def gateway_options(
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         max_upload=settings.max_upload_bytes,
-        bind=logs.bind_request,
+        bind=logs.current_request.set,
         checks=checks,
         metrics=metrics,
         answered=answered,

@@ -102,7 +102,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         access: AccessService,
         is_service_key: Callable[[str], bool],
         ids: Ids,
-        bind: Callable[[str], None],
+        bind: Callable[[str], object],
     ) -> None:
         self._access = access
         self._is_service_key = is_service_key

@@ -135,7 +135,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._count_body_anew()
+        self._waited = self._received = 0
         self._in_head = False
         if self._head_is_too_large():
             raise HeadTooLarge  # the parser stops, and the request is answered by `send_400_response`
@@ -242,16 +242,13 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _tick_body(self) -> None:
         if self.flow.read_paused or (self.cycle.waiting_for_100_continue and not self._received):
-            self._count_body_anew()  # the peer waits for us
+            self._waited = self._received = 0  # the peer waits for us
             return
         self._waited += 1
         if self._waited < self._limits.stall_seconds:
             return
         if self._received < LEAST_RATE * self._waited:
             self._give_up(SLOW_BODY)
-        self._count_body_anew()
-
-    def _count_body_anew(self) -> None:
         self._waited = self._received = 0
 
     def _tick_written(self) -> None:

@@ -64,7 +64,7 @@ class GatewayOptions:
     platform_url: str
     max_body: int
     max_upload: int
-    bind: Callable[[str], None]
+    bind: Callable[[str], object]
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
     answered: Callable[[str, int, float], None] = lambda _channel, _status, _seconds: None

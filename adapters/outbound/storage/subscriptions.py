@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
@@ -20,7 +21,6 @@ from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
 from adapters.outbound.storage.queue.statements import MessageStatus, read_statements
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
-from adapters.outbound.system.clock import url_uuid
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.events import EventKind, LoggedEvent
 from domain.paging import Page
@@ -242,7 +242,7 @@ def _state(position: int, cursors: list[Any] | None, waiting: list[Any] | None) 
 def _enqueued_columns(state: PushState, plan: PushPlan) -> dict[str, object]:
     """The parameters of `enqueue_pushes`."""
     pushes = plan.pushes
-    keys = (url_uuid(f"{push.subscription_id}#{push.event_id}") for push in pushes)
+    keys = (str(uuid5(NAMESPACE_URL, f"{push.subscription_id}#{push.event_id}")) for push in pushes)
     return {
         "position": state.position,
         "until": plan.position,

@@ -23,15 +23,6 @@ class SteadyClock:
         return datetime.fromtimestamp(self._start + time.monotonic(), UTC)
 
 
-def new_uuid() -> str:
-    return str(uuid.uuid4())
-
-
-def url_uuid(name: str) -> str:
-    """The UUID of a name among URLs, the same each time."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
-
-
 class RandomIds:
     def request_id(self) -> str:
         return str(uuid.uuid4())

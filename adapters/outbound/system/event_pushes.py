@@ -24,7 +24,7 @@ from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, Jso
 from domain.events import EventFilter, LoggedEvent
 from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
 from domain.values import value
-from ports.channels import AnyChannel, Channel, Channels
+from ports.channels import Channel
 from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
 from ports.instances import InstanceStore
 from ports.subscriptions import EventLog
@@ -126,21 +126,6 @@ class EventPushes:
         sent = outcomes.by_status(answer, ref=str(answer.status))
         lasting = sent.outcome is Outcome.PERMANENT and answer.status != GONE
         return replace(sent, outcome=Outcome.TRANSIENT) if lasting else sent
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelsAndPushes:
-    """`ports.channels.Channels` for deliveries: pushes are sent as replies are, though no channel of the catalogue
-    sends them."""
-
-    channels: Channels
-    pushes: AnyChannel
-
-    def all(self) -> Sequence[AnyChannel]:
-        return self.channels.all()
-
-    def find(self, channel_id: str) -> AnyChannel | None:
-        return self.pushes if channel_id == CHANNEL_ID else self.channels.find(channel_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def output(request: pytest.FixtureRequest) -> Output:
 @pytest.fixture(autouse=True)
 def _no_request_stays_bound() -> Iterator[None]:
     yield
-    logs.bind_request("")
+    logs.current_request.set("")
 
 
 def deep(levels: int, ballast: str) -> None:
@@ -191,7 +191,7 @@ def test_foreign_text_neither_forges_lines_nor_reaches_the_terminal(output: Outp
         output.log.warning(
             "%s %s", FOREIGN, error, exc_info=True, stack_info=True, extra={"conversation": FOREIGN}
         )
-    logs.bind_request(FOREIGN)
+    logs.current_request.set(FOREIGN)
     output.log.info(FOREIGN)
     output.log.info("inside " + FOREIGN + " the text")  # noqa: G003 - as libraries do
     assert all(each.isprintable() for each in output.text.split("\n"))
@@ -210,7 +210,7 @@ def test_a_record_that_does_not_fit_its_text_is_written_all_the_same(
 
 def test_a_line_tells_what_it_is_about() -> None:
     output = Output(as_json=True)
-    logs.bind_request("r-1")
+    logs.current_request.set("r-1")
     try:
         int("x")
     except ValueError:

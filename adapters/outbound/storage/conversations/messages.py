@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import orjson
 
@@ -16,7 +17,6 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
 from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, read_statements
-from adapters.outbound.system.clock import new_uuid
 from domain.channels.answers import Artifact, Author
 from domain.channels.messages import Event
 from domain.conversations.model import (
@@ -335,7 +335,7 @@ class PostgresMessages:
             event, status = row
             if status != EventStatus.FAILED:
                 return Rerun.NOT_FAILED
-            again = dump({**orjson.loads(event), "request": new_uuid()})
+            again = dump({**orjson.loads(event), "request": str(uuid4())})
             await connection.execute(QUEUE_SQL["rerun_event"], {"id": inbox_id, "event": again})
         return Rerun.STARTED
 

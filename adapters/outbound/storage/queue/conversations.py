@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from adapters import trace_context
 from adapters.outbound.storage import codec
@@ -17,7 +18,6 @@ from adapters.outbound.storage.queue.batching import Batcher, through_outage
 from adapters.outbound.storage.queue.inbox import echo_columns
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.statements import SQL, QueueKind
-from adapters.outbound.system.clock import url_uuid
 from domain.channels.messages import Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind
@@ -53,7 +53,7 @@ MERGED = "it failed with the message that it is part of"
 def message_key(request_id: str, row: int, number: int) -> str:
     """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
     answers, or what was sent first."""
-    return url_uuid(f"{request_id}#{row}.{number}")
+    return str(uuid5(NAMESPACE_URL, f"{request_id}#{row}.{number}"))
 
 
 def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from uuid import uuid4
 
 from adapters.outbound.storage import codec
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
@@ -12,7 +13,6 @@ from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.statements import SQL
-from adapters.outbound.system.clock import new_uuid
 from domain.channels.messages import Change, Event, Quoted
 from domain.refusals import Unavailable
 from domain.values import value
@@ -61,7 +61,7 @@ class InboxRow:
     def of(cls, instance_id: int, event: Event, wait: float | None = None) -> InboxRow:
         """An event without a key has its request id for one, as a gateway sends a call again when a core goes away
         over it. One without a request id gets a fresh one: by it resources recognise the event at each try."""
-        request_id = event.request_id or new_uuid()
+        request_id = event.request_id or str(uuid4())
         key = codec.key_of(event.key if event.key is not None else f"none:{request_id}")
         stored = codec.event_to_json(event, request_id)
         return cls(instance_id, codec.key_of(event.session_id), key, stored, event, wait)

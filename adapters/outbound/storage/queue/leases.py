@@ -67,8 +67,8 @@ class LeaseStore:
                 await connection.execute(queue.lease, parameters)
 
         activity = Activity.PROCESSING if queue.kind is QueueKind.INBOUND else Activity.SENDING
-        for instance_id, error in await by_halves(sorted(queued), try_lease):
-            log.error("queues cannot be leased", exc_info=error, extra={"instance": instance_id})
+        for instance_id, refusal in await by_halves(sorted(queued), try_lease):
+            log.error("queues cannot be leased", exc_info=refusal, extra={"instance": instance_id})
             await self._health.failed(instance_id, activity, f"{REFUSED}: {INTERNAL}")
             self._refused[queue.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
         return await self._lease(queue, capacity)
