@@ -11,7 +11,7 @@ from adapters import trace_context
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import message_key
 from adapters.outbound.storage.queue.statements import SQL
 from domain.channels.messages import CallOutcome
@@ -118,29 +118,24 @@ class UntakenAnswers:
     async def _take(self, ids: Sequence[int]) -> int:
         async with self._database.transaction() as connection:
             rows = await (await connection.execute(SQL["take_untaken_answers"], (ids,))).fetchall()
-            for row in rows:
-                await self._send(connection, *row)
+            for inbox_id, instance_id, session_key, result in rows:
+                try:  # an answer that cannot be sent does not hold up the others
+                    async with connection.transaction():
+                        stored = orjson.loads(result)
+                        answer = {
+                            "inbox_id": inbox_id,
+                            "instance_id": instance_id,
+                            "session_key": session_key,
+                            "target": dump(stored["target"]),
+                            "messages": Texts(dump_bytes(message) for message in stored["parts"]),
+                            "keys": Texts(str(uuid.uuid4()) for _ in stored["parts"]),
+                            "apology": stored["outcome"] == CallOutcome.FAILED,
+                        }
+                        await connection.execute(SQL["send_untaken_answer"], answer)
+                except Exception as error:
+                    if not is_of_rows(error, lost=connection.closed):
+                        raise
+                    log.exception("an untaken answer is given up", extra={"instance": instance_id})
+                    reason = f"the answer that no call took could not be sent: {INTERNAL}"
+                    await connection.execute(SQL["give_up_untaken_answer"], (reason, inbox_id))
         return len(rows)
-
-    async def _send(
-        self, connection: Connection, inbox_id: int, instance_id: int, session_key: str, result: str
-    ) -> None:
-        """An answer that cannot be sent does not hold up the others."""
-        row = {"inbox_id": inbox_id, "instance_id": instance_id, "session_key": session_key}
-        try:
-            async with connection.transaction():
-                stored = orjson.loads(result)
-                answer = {
-                    **row,
-                    "target": dump(stored["target"]),
-                    "messages": Texts(dump_bytes(message) for message in stored["parts"]),
-                    "keys": Texts(str(uuid.uuid4()) for _ in stored["parts"]),
-                    "apology": stored["outcome"] == CallOutcome.FAILED,
-                }
-                await connection.execute(SQL["send_untaken_answer"], answer)
-        except Exception as error:
-            if not is_of_rows(error, lost=connection.closed):
-                raise
-            log.exception("an untaken answer is given up", extra={"instance": instance_id})
-            reason = f"the answer that no call took could not be sent: {INTERNAL}"
-            await connection.execute(SQL["give_up_untaken_answer"], (reason, inbox_id))
