@@ -21,14 +21,9 @@ import psycopg
 
 log = logging.getLogger(__name__)
 
-# The room for a path in sockaddr_un, less the final zero byte (unix(7); 104 bytes on BSD and macOS).
-
 
 class EmbeddedPostgresError(Exception):
     """The embedded PostgreSQL cannot be used; the message is one line that names the cause and the mend."""
-
-
-# `is_owned` holds the lock for an instant, and an owner that is just ending may still have it.
 
 
 KEPT = re.compile(r"PATH|LD_LIBRARY_PATH|FAKETIME(?!_SHARED)(_[A-Z_]+)?")
@@ -122,6 +117,7 @@ def _fresh_account() -> Account:
     return Account(entry.pw_uid, entry.pw_gid, demoted=True)
 
 
+# The room for a path in sockaddr_un, less the final zero byte (unix(7); 104 bytes on BSD and macOS).
 SOCKET_PATH_LIMIT = 103 if sys.platform == "darwin" else 107
 _SOCKET_PREFIX = "switchboard-pg-"
 # Folders that last and that every account may enter, by the Filesystem Hierarchy Standard.
@@ -255,6 +251,7 @@ def forget_socket_folder(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+# `is_owned` holds the lock for an instant, and an owner that is just ending may still have it.
 _PATIENCE_S = 0.5
 
 

@@ -24,9 +24,6 @@ from adapters.outbound.storage.processes import part_of_memory
 
 log = logging.getLogger(__name__)
 
-# Recovery after a crash replays at most max_wal_size of log before the server answers.
-
-
 _GUARD = Path(__file__).with_name("guard.py")
 
 
