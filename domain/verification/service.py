@@ -127,7 +127,23 @@ class BotVerificationService:
         if message is None:
             return
         if message.phone is not None:
-            await self._receive_contact(message, message.phone)
+            if not message.own_contact:
+                text = "Please share your own contact, with the button below."
+                await self.bot.ask_for_contact(message.chat_id, text)
+                return
+            try:
+                identities = model.bot_identities(message.sender_id, message.phone)
+            except Invalid:
+                await self.bot.say(message.chat_id, "This phone number cannot be used.")
+                return
+            user = await self.pending.take_bound_link(message.sender_id, self.clock.now())
+            if user is None:
+                text = "Please open the verification link of the platform first."
+                await self.bot.say(message.chat_id, text)
+                return
+            await self.identities.give(user, identities)
+            text = "Your phone number is verified. You can go back to the platform."
+            await self.bot.say(message.chat_id, text)
         elif message.link_token:
             user = await self.pending.bind_link(
                 model.token_digest(message.link_token), message.sender_id, self.clock.now()
@@ -143,24 +159,6 @@ class BotVerificationService:
             )
         else:
             await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
-
-    async def _receive_contact(self, message: model.BotMessage, phone: str) -> None:
-        if not message.own_contact:
-            await self.bot.ask_for_contact(
-                message.chat_id, "Please share your own contact, with the button below."
-            )
-            return
-        try:
-            identities = model.bot_identities(message.sender_id, phone)
-        except Invalid:
-            await self.bot.say(message.chat_id, "This phone number cannot be used.")
-            return
-        user = await self.pending.take_bound_link(message.sender_id, self.clock.now())
-        if user is None:
-            await self.bot.say(message.chat_id, "Please open the verification link of the platform first.")
-            return
-        await self.identities.give(user, identities)
-        await self.bot.say(message.chat_id, "Your phone number is verified. You can go back to the platform.")
 
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
         """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""

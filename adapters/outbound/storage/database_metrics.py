@@ -70,7 +70,28 @@ class DatabaseMetrics:
         """
         of_process = self._meter.exposition()
         try:
-            await self._look()
+            queues = {kind: (depth, keys) for kind, depth, keys in await self._database.fetch(QUEUES)}
+            [row] = await self._database.fetch(OLDEST)
+            for kind, name in NAMES.items():
+                depth, keys = queues.get(kind, (0, 0))
+                self._depth.labels(name).set(depth)
+                self._conversations.labels(name).set(keys)
+                self._age.labels(name).set(float(row[kind] or 0.0))
+            self._dead.set(row[2])
+            self._cooldowns.set(row[3])
+            self._breakers.labels("open").set(row[4])
+            self._breakers.labels("half_open").set(row[5])
+            [(waiting, working, age, size)] = await self._database.fetch(UPLOADS)
+            self._uploads.labels("waiting").set(waiting)
+            self._uploads.labels("working").set(working)
+            self._upload_age.set(float(age or 0.0))
+            self._size.set(size)
+            until, measures = await PostgresFigures(self._database).measures(Period.HOUR, None)
+            counts = recent(measures, until - WINDOW)
+            self._answers.clear()  # where nothing was answered no time is told
+            for quantile, seconds in zip(QUANTILES, (counts.p50, counts.p95), strict=True):
+                if seconds is not None:
+                    self._answers.labels(quantile).set(seconds)
             for rows, seconds in (await self._retention.overdue()).items():
                 self._overdue.labels(rows).set(seconds)
         except Unavailable:
@@ -78,27 +99,3 @@ class DatabaseMetrics:
             return of_process + generate_latest(self._presence)
         self._up.set(1)
         return of_process + generate_latest(self._presence) + generate_latest(self._of_database)
-
-    async def _look(self) -> None:
-        queues = {kind: (depth, keys) for kind, depth, keys in await self._database.fetch(QUEUES)}
-        [row] = await self._database.fetch(OLDEST)
-        for kind, name in NAMES.items():
-            depth, keys = queues.get(kind, (0, 0))
-            self._depth.labels(name).set(depth)
-            self._conversations.labels(name).set(keys)
-            self._age.labels(name).set(float(row[kind] or 0.0))
-        self._dead.set(row[2])
-        self._cooldowns.set(row[3])
-        self._breakers.labels("open").set(row[4])
-        self._breakers.labels("half_open").set(row[5])
-        [(waiting, working, age, size)] = await self._database.fetch(UPLOADS)
-        self._uploads.labels("waiting").set(waiting)
-        self._uploads.labels("working").set(working)
-        self._upload_age.set(float(age or 0.0))
-        self._size.set(size)
-        until, measures = await PostgresFigures(self._database).measures(Period.HOUR, None)
-        counts = recent(measures, until - WINDOW)
-        self._answers.clear()  # where nothing was answered no time is told
-        for quantile, seconds in zip(QUANTILES, (counts.p50, counts.p95), strict=True):
-            if seconds is not None:
-                self._answers.labels(quantile).set(seconds)

@@ -88,6 +88,7 @@ class Child:
         self._process.send_signal(sign)
 
 
+# Recovery after a crash replays at most max_wal_size of log before the server answers.
 _READY_S = 300.0
 _STOP_S = 7.0
 _QUIT_S = 0.7
