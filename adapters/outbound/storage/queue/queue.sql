@@ -12,6 +12,15 @@
 
 {% set listened = "EXISTS (SELECT FROM event_listener WHERE until > now())" %}
 
+{# Records an event for each of `rows`, which have the columns `instance_id` and `session_key`, as long as anybody listens.
+   In a statement it is a CTE of its own, which nothing has to read. `ref`: the row that the event is about. `data`: an
+   expression of type text for what cannot be read from that row later, a small JSON object. #}
+{% macro log(kind, rows, data="NULL", condition="", ref="id") -%}
+INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT {{ kind }}, instance_id, session_key, {{ ref }}, {{ data }} FROM {{ rows }}
+    WHERE {{ listened }} {{ condition }} ORDER BY {{ ref }}
+{%- endmacro %}
+
 {# The next rows of a queue `q`: condition for a row `r` of `inbox` or `outbox`. #}
 {% macro queued_event(r, q) -%}
 ({{ r }}.instance_id, {{ r }}.session_key || '', {{ r }}.status) = ({{ q }}.instance_id, {{ q }}.session_key, 0)
@@ -124,10 +133,7 @@ WITH {{ echoes() }}, input AS (
 ), enqueued AS (
     {{ enqueue_events('fresh') }}
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'message.received', instance_id, session_key, id, NULL
-    FROM fresh
-    WHERE {{ listened }} ORDER BY id
+    {{ log("'message.received'", "fresh") }}
 )
 SELECT t.instance_id, t.event_key, t.id, q.open
 FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
@@ -304,10 +310,7 @@ WITH {{ echoes() }}, r AS MATERIALIZED (
 ), inbound AS (
     {{ complete('done') }}
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT string_to_table(told, ' '), instance_id, session_key, id, nullif(main, id)::text
-    FROM done
-    WHERE {{ listened }} ORDER BY id
+    {{ log("string_to_table(told, ' ')", "done", "nullif(main, id)::text") }}
 )
 SELECT d.id, d.awaited, o.open, h.more, h.is_held AND NOT d.last,
     (SELECT CASE WHEN %(async)s THEN set_config('synchronous_commit', 'off', true) END)
@@ -332,11 +335,8 @@ WITH gone AS (
 ), inbound AS (
     {{ complete('gone') }}
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'message.failed', instance_id, session_key, id,
-        CASE WHEN %(error)s::text IS NOT NULL THEN json_build_object('error', %(error)s::text)::text END
-    FROM gone
-    WHERE {{ listened }} ORDER BY id
+    {{ log("'message.failed'", "gone",
+        "CASE WHEN %(error)s::text IS NOT NULL THEN json_build_object('error', %(error)s::text)::text END") }}
 )
 SELECT count(*) FROM gone
 
@@ -466,11 +466,9 @@ WITH r AS (
     WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
     RETURNING d.last AND q.pending > 0 AS more
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT CASE WHEN status = 1 THEN 'delivery.sent' ELSE 'delivery.dead' END, instance_id, session_key, id,
-        CASE WHEN error::text IS NOT NULL THEN json_build_object('reason', error::text)::text END
-    FROM done
-    WHERE {{ listened }} AND coalesce(inbox_id, send_id) IS NOT NULL ORDER BY id
+    {{ log("CASE WHEN status = 1 THEN 'delivery.sent' ELSE 'delivery.dead' END", "done",
+        "CASE WHEN error::text IS NOT NULL THEN json_build_object('reason', error::text)::text END",
+        condition="AND coalesce(inbox_id, send_id) IS NOT NULL") }}
 )
 SELECT bool_or(more) FROM completed
 
@@ -496,11 +494,9 @@ WITH noted AS (
         AND status = 1 AND (%(failed)s OR coalesce(delivery_state, 0) < %(reached)s)
     RETURNING id, instance_id, session_key
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'delivery.dead', instance_id, session_key, id,
-        CASE WHEN %(detail)s::text IS NOT NULL THEN json_build_object('reason', %(detail)s::text)::text END
-    FROM noted
-    WHERE {{ listened }} AND %(failed)s ORDER BY id
+    {{ log("'delivery.dead'", "noted",
+        "CASE WHEN %(detail)s::text IS NOT NULL THEN json_build_object('reason', %(detail)s::text)::text END",
+        condition="AND %(failed)s") }}
 )
 SELECT FROM noted
 
@@ -534,10 +530,7 @@ WITH tried AS MATERIALIZED (
         AND o.key = %(key)s
     RETURNING o.id, o.instance_id, o.session_key
 ), logged AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'delivery.sent', instance_id, session_key, id, NULL
-    FROM message
-    WHERE {{ listened }} ORDER BY id
+    {{ log("'delivery.sent'", "message") }}
 )
 UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
 WHERE q.kind = 1 AND q.instance_id = m.instance_id AND q.session_key = m.session_key
@@ -647,10 +640,7 @@ WITH sent AS (
 WITH failed AS (
     UPDATE inbox SET status = 2, error = %s WHERE id = %s RETURNING id, instance_id, session_key
 )
-INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-SELECT 'message.failed', instance_id, session_key, id, NULL
-FROM failed
-WHERE {{ listened }} ORDER BY id
+{{ log("'message.failed'", "failed") }}
 
 -- name: enqueue_pushes
 -- Primary keys.
@@ -670,13 +660,6 @@ WITH moved AS (
 )
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
 
-{# Records that a conversation is with a person now, or with the resource again. `rows`: one row for the conversation. #}
-{% macro log_handler(rows, data, condition="") -%}
-INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'conversation.handler', instance_id, session_key, NULL::bigint, {{ data }} FROM {{ rows }}
-    WHERE {{ listened }} {{ condition }} ORDER BY NULL::bigint
-{%- endmacro %}
-
 -- name: hold_conversation
 -- A person has the conversation until `queue.held_until`. `queue.held_by` names that person while `held_by_until` is the
 -- same time. Where a resource asked for a person since, nobody is named. A message that is being worked on is finished:
@@ -688,7 +671,8 @@ WITH held AS (
     WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
     RETURNING instance_id, session_key
 ), logged AS (
-    {{ log_handler("held", "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text") }}
+    {{ log("'conversation.handler'", "held", "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text",
+        ref="NULL::bigint") }}
 )
 SELECT FROM held
 
@@ -699,7 +683,7 @@ WITH held AS (
     WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
     AND held_until > now()
 ), logged AS (
-    {{ log_handler("held", "json_build_object('handler', 'resource')::text") }}
+    {{ log("'conversation.handler'", "held", "json_build_object('handler', 'resource')::text", ref="NULL::bigint") }}
 )
 UPDATE queue SET held_until = NULL, handler_minutes = NULL, held_by = NULL, held_by_until = NULL,
     due_at = CASE WHEN owner IS NULL AND held_until > now() THEN now() ELSE due_at END
@@ -757,10 +741,8 @@ WITH fresh AS (
     WHERE {{ queued_event('i', 'q') }}
     AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
 ), told AS (
-    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
-    SELECT 'message.answered', instance_id, session_key, id,
-        json_build_object('messageId', 'send-' || %(id)s, 'author', 'person')::text FROM answered
-    WHERE {{ listened }} ORDER BY id
+    {{ log("'message.answered'", "answered",
+        "json_build_object('messageId', 'send-' || %(id)s, 'author', 'person')::text") }}
 ), conversation AS (
     INSERT INTO queue (
         kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
@@ -779,7 +761,8 @@ WITH fresh AS (
         due_at = CASE WHEN {{ is_held }} AND queue.owner IS NULL THEN {{ end }} ELSE queue.due_at END
     RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
 ), held_on AS (
-    {{ log_handler("conversation", "json_build_object('handler', 'person', 'minutes', handler_minutes)::text",
-        "AND is_held AND (SELECT author = 'person' FROM fresh)") }}
+    {{ log("'conversation.handler'", "conversation",
+        "json_build_object('handler', 'person', 'minutes', handler_minutes)::text",
+        condition="AND is_held AND (SELECT author = 'person' FROM fresh)", ref="NULL::bigint") }}
 )
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
