@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, steps
+from adapters.outbound.channels.common.config import ack_reaction, credential, steps
 from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
@@ -23,7 +23,7 @@ MARKUPS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotConfig(GroupConfig):
-    bot_token: str = setting("Bot token from @BotFather, such as 123456789:AA...", required=True, secret=True)
+    bot_token: str = credential("Bot token from @BotFather, such as 123456789:AA...")
     parse_mode: str = setting(
         "Markup in which answers are sent: 'HTML' (default), 'Markdown' or 'MarkdownV2'.",
         choices=tuple(MARKUPS),

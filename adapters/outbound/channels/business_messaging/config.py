@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from adapters.outbound.channels.common.config import ack_reaction, https_step, reactions, steps
+from adapters.outbound.channels.common import config
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -19,20 +19,15 @@ WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatsAppConfig(ChatConfig):
-    phone_number_id: str = setting(
+    phone_number_id: str = config.required(
         "Phone number ID (not the number itself), from 'WhatsApp' > 'API Setup' of the Meta app.",
-        required=True,
         format=Format.ID,
     )
-    access_token: str = setting(
-        "Access token of a system user with the permission whatsapp_business_messaging.",
-        required=True,
-        secret=True,
+    access_token: str = config.credential(
+        "Access token of a system user with the permission whatsapp_business_messaging."
     )
-    webhook_verify_token: str = setting(
-        "A word of your own choice; enter the same one as 'Verify token' in the Meta app.",
-        required=True,
-        secret=True,
+    webhook_verify_token: str = config.credential(
+        "A word of your own choice; enter the same one as 'Verify token' in the Meta app."
     )
     app_secret: str = setting(
         "App secret for signature verification, from 'App settings' > 'Basic' of the Meta app.", secret=True
@@ -40,8 +35,8 @@ class WhatsAppConfig(ChatConfig):
     api_version: str = setting(
         f"Version of the Graph API (default '{DEFAULT_API_VERSION}').", format=Format.ID
     )
-    ack_reaction: str = ack_reaction("\N{EYES}")
-    reactions: bool = reactions()
+    ack_reaction: str = config.ack_reaction("\N{EYES}")
+    reactions: bool = config.reactions()
 
 
 @value
@@ -65,8 +60,8 @@ DEFINITION = ChannelDefinition(
     setup=SetupInstructions(
         title="Set up WhatsApp Business (Cloud API)",
         steps=(
-            https_step("WhatsApp"),
-            *steps("""
+            config.https_step("WhatsApp"),
+            *config.steps("""
             - Go to https://developers.facebook.com/apps, create an app of type 'Business' and add the product
               'WhatsApp'.
             - Under 'WhatsApp' > 'API Setup' add your phone number and copy the 'Phone number ID' into

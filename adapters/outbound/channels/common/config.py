@@ -6,6 +6,16 @@ from typing import Any
 from domain.channels.typed import setting
 
 
+def required(text: str, **options: Any) -> Any:
+    """A field without which the channel cannot work. `options`: as of `setting`."""
+    return setting(text, required=True, **options)
+
+
+def credential(text: str) -> Any:
+    """A required field that is a secret."""
+    return setting(text, required=True, secret=True)
+
+
 def ack_reaction(example: str) -> Any:
     """The field `ackReaction`; `example` is an emoji as the platform names it."""
     return setting(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, steps
+from adapters.outbound.channels.common.config import ack_reaction, credential, required, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting, stored_as
 from domain.values import value
@@ -17,22 +17,17 @@ POST_LIMIT = TextLimit(16_383)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MattermostConfig(ThreadConfig):
-    server_url: str = setting(
+    server_url: str = required(
         "Address of the Mattermost server, for example https://chat.example.com.",
-        required=True,
         format=Format.BASE_URL,
         name="SERVER_URL",
     )
-    channel_id: str = setting(
-        "ID of the channel to post in when a message names none (channel menu, View Info).",
-        required=True,
-        format=Format.ID,
+    channel_id: str = required(
+        "ID of the channel to post in when a message names none (channel menu, View Info).", format=Format.ID
     )
-    token: str = setting(
+    token: str = credential(
         "Access token of the bot account for the API. Also checked on incoming webhooks, unless "
-        "webhookToken is set.",
-        required=True,
-        secret=True,
+        "webhookToken is set."
     )
     webhook_token: str = setting(
         "Token that Mattermost shows for the outgoing webhook (it differs from the API token). When set, "

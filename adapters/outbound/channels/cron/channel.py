@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from adapters.outbound.channels.common.bodies import json_object, same
 from adapters.outbound.channels.common.calls import json_answer
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import required, steps
 from domain import limits
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received, Sender
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
@@ -24,15 +24,12 @@ from .schedule import fault, timezone_fault
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronConfig(ChannelConfig):
-    cron_schedule: str = setting(
+    cron_schedule: str = required(
         "Five-field cron expression: minute hour day month weekday. For example '0 9 * * 1-5' is nine "
         "o'clock on working days.",
-        required=True,
         check=fault,
     )
-    message: str = setting(
-        "Text that is sent to the resource on each firing.", required=True, format=Format.LINES
-    )
+    message: str = required("Text that is sent to the resource on each firing.", format=Format.LINES)
     timezone: str = setting(
         "Time zone of the schedule by its IANA name, for example Europe/Berlin. Default: UTC.",
         check=timezone_fault,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import credential, required, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
 from domain.values import value
@@ -10,17 +10,13 @@ from domain.values import value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveConfig(ChannelConfig):
-    client_id: str = setting("Client ID of the Google OAuth 2.0 client.", required=True)
-    client_secret: str = setting("Client secret of the Google OAuth 2.0 client.", required=True, secret=True)
-    refresh_token: str = setting(
-        "OAuth 2.0 refresh token with the scope https://www.googleapis.com/auth/drive.",
-        required=True,
-        secret=True,
+    client_id: str = required("Client ID of the Google OAuth 2.0 client.")
+    client_secret: str = credential("Client secret of the Google OAuth 2.0 client.")
+    refresh_token: str = credential(
+        "OAuth 2.0 refresh token with the scope https://www.googleapis.com/auth/drive."
     )
-    folder_id: str = setting(
-        "ID of the folder to monitor: the last part of its address in the browser.",
-        required=True,
-        format=Format.ID,
+    folder_id: str = required(
+        "ID of the folder to monitor: the last part of its address in the browser.", format=Format.ID
     )
     check_interval: float | None = setting(
         "Minutes between two checks; fractions are allowed. Default: 10.", format=Format.INTERVAL_MINUTES

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import credential, required, steps
 from adapters.outbound.mail.compose import MailTarget
 from adapters.outbound.mail.events import MailConfig
 from adapters.outbound.mail.smtp import SMTP_TLS_PORT, Security, SmtpServer
@@ -54,43 +54,35 @@ SMTP_STARTTLS_PORT = 587
 class EmailConfig(MailConfig):
     """`authserv_id` is the name in Authentication-Results where it differs from the servers' domains."""
 
-    smtp_host: str = setting(
+    smtp_host: str = required(
         "Host name of the SMTP server that sends the replies, for example smtp.example.com.",
-        required=True,
         format=Format.HOST,
     )
-    smtp_port: float = setting(
+    smtp_port: float = required(
         "Port of the SMTP server: 587 for TLS by STARTTLS, 465 for TLS from the start (SSL).",
-        required=True,
         format=Format.PORT,
     )
     smtp_secure: bool | None = setting(
         "true: TLS from the first byte (465, or another port of yours). false: STARTTLS when the server "
         "offers it, else plain. Left out: 465 is TLS from the first byte, 587 requires STARTTLS."
     )
-    imap_host: str = setting(
-        "Host name of the IMAP server whose INBOX is read, for example imap.example.com.",
-        required=True,
-        format=Format.HOST,
+    imap_host: str = required(
+        "Host name of the IMAP server whose INBOX is read, for example imap.example.com.", format=Format.HOST
     )
-    imap_port: float = setting(
+    imap_port: float = required(
         "Port of the IMAP server: 993 for TLS from the start, 143 for plain with STARTTLS if offered.",
-        required=True,
         format=Format.PORT,
     )
     imap_secure: bool | None = setting(
         "true: TLS from the first byte (993, or another port of yours), on 143 STARTTLS is required. "
         "false: STARTTLS when the server offers it, else plain. 993 is always TLS from the first byte."
     )
-    username: str = setting("User name for both servers, often the mail address.", required=True)
-    password: str = setting(
-        "Password for both servers; an app password where the provider has two-step verification.",
-        required=True,
-        secret=True,
+    username: str = required("User name for both servers, often the mail address.")
+    password: str = credential(
+        "Password for both servers; an app password where the provider has two-step verification."
     )
-    from_email: str = setting(
+    from_email: str = required(
         "Mail address that replies are sent from; mail from this address is never answered.",
-        required=True,
         format=Format.EMAIL,
     )
     check_interval: float | None = setting(

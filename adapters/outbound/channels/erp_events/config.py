@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import credential, required, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
 from domain.values import value
@@ -11,25 +11,18 @@ from domain.values import value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OdooConfig(ChannelConfig):
-    erp_url: str = setting(
-        "Address of the Odoo server, for example https://example.odoo.com.",
-        required=True,
-        format=Format.BASE_URL,
+    erp_url: str = required(
+        "Address of the Odoo server, for example https://example.odoo.com.", format=Format.BASE_URL
     )
-    database: str = setting("Name of the Odoo database.", required=True)
-    username: str = setting("Login of the Odoo user.", required=True)
-    password: str = setting(
-        "Password of the user or, better, an API key of the user.", required=True, secret=True
-    )
-    models: str = setting(
+    database: str = required("Name of the Odoo database.")
+    username: str = required("Login of the Odoo user.")
+    password: str = credential("Password of the user or, better, an API key of the user.")
+    models: str = required(
         "Comma-separated technical names of the models to watch, for example sale.order,res.partner.",
-        required=True,
         format=Format.CSV,
     )
-    events: str = setting(
-        "Comma-separated kinds of event to report: create, write, unlink.",
-        required=True,
-        format=Format.EVENTS_CSV,
+    events: str = required(
+        "Comma-separated kinds of event to report: create, write, unlink.", format=Format.EVENTS_CSV
     )
     check_interval: float | None = setting(
         "Minutes between two checks; fractions are allowed. Default: 5.", format=Format.INTERVAL_MINUTES

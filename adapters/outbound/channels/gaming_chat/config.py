@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, reactions, steps
+from adapters.outbound.channels.common.config import ack_reaction, credential, reactions, required, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 from domain.values import value
@@ -12,15 +12,11 @@ TEXT_LIMIT = TextLimit(2000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscordConfig(ThreadConfig):
-    bot_token: str = setting(
-        "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
-        required=True,
-        secret=True,
+    bot_token: str = credential(
+        "Bot token, from the 'Bot' page of the application in the Discord Developer Portal."
     )
-    application_id: str = setting(
-        "Application ID, from the 'General Information' page of the application.",
-        required=True,
-        format=Format.ID,
+    application_id: str = required(
+        "Application ID, from the 'General Information' page of the application.", format=Format.ID
     )
     public_key: str = setting(
         "Ed25519 public key for signature verification (64 hexadecimal digits), from the "

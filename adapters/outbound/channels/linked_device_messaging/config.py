@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import required, steps
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -23,9 +23,8 @@ def numbers_fault(numbers: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceConfig(ChatConfig):
-    phone_number: str = setting(
+    phone_number: str = required(
         "Phone number of the WhatsApp account, digits with the country code, for example 4915112345678.",
-        required=True,
         check=lambda number: (
             None
             if _NUMBER.fullmatch(number)

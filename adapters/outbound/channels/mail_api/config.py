@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import steps
+from adapters.outbound.channels.common.config import credential, required, steps
 from adapters.outbound.mail.compose import MailTarget
 from adapters.outbound.mail.events import MailConfig
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
@@ -15,14 +15,10 @@ THREAD_DOMAIN = "mail.gmail.com"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GmailConfig(MailConfig):
-    client_id: str = setting("OAuth 2.0 client id from the Google Cloud console.", required=True)
-    client_secret: str = setting(
-        "OAuth 2.0 client secret that belongs to the client id.", required=True, secret=True
-    )
-    refresh_token: str = setting(
-        "OAuth 2.0 refresh token of the mailbox, granted for the scopes gmail.readonly and gmail.send.",
-        required=True,
-        secret=True,
+    client_id: str = required("OAuth 2.0 client id from the Google Cloud console.")
+    client_secret: str = credential("OAuth 2.0 client secret that belongs to the client id.")
+    refresh_token: str = credential(
+        "OAuth 2.0 refresh token of the mailbox, granted for the scopes gmail.readonly and gmail.send."
     )
     redirect_uri: str = setting(
         "Redirect address that the refresh token was granted with; sent along when tokens are refreshed.",

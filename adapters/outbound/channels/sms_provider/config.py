@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import https_step, steps
+from adapters.outbound.channels.common.config import credential, https_step, required, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -23,17 +23,12 @@ _E164 = re.compile(r"\+[1-9]\d{6,14}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmsConfig(ChatConfig):
-    account_sid: str = setting(
-        "Account SID of the Twilio account; begins with AC.", required=True, format=Format.ID
+    account_sid: str = required("Account SID of the Twilio account; begins with AC.", format=Format.ID)
+    auth_token: str = credential(
+        "Auth token of the Twilio account. Sends messages and checks the signature of incoming calls."
     )
-    auth_token: str = setting(
-        "Auth token of the Twilio account. Sends messages and checks the signature of incoming calls.",
-        required=True,
-        secret=True,
-    )
-    provider_phone_number: str = setting(
+    provider_phone_number: str = required(
         "Twilio phone number to send from, in E.164 format, for example +15017122661.",
-        required=True,
         check=lambda number: (
             None
             if _E164.fullmatch(number)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, reactions, steps
+from adapters.outbound.channels.common.config import ack_reaction, credential, reactions, steps
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 from domain.values import value
@@ -15,15 +15,11 @@ ACTION = "choice_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackConfig(ThreadConfig):
-    bot_token: str = setting(
-        "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
-        required=True,
-        secret=True,
+    bot_token: str = credential(
+        "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app."
     )
-    signing_secret: str = setting(
-        "Signing Secret, from 'Basic Information' of the Slack app; proves that a call comes from Slack.",
-        required=True,
-        secret=True,
+    signing_secret: str = credential(
+        "Signing Secret, from 'Basic Information' of the Slack app; proves that a call comes from Slack."
     )
     default_channel: str = setting(
         "Id of the Slack channel (such as C0123456789) that gets messages of no conversation."
