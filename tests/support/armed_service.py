@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from tests.support.failpoints import Stage
+from tests.support.plain_http import plain_request
 from tests.support.service import Service, admin_key
 from tests.support.waiting import until
 
@@ -50,4 +51,4 @@ class ArmedService(Service):
 
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         """Raises `httpx.TransportError` when the service dies over it."""
-        return httpx.post(self.base + path, json=body, headers=headers, timeout=60, trust_env=False)
+        return plain_request("POST", self.base + path, json=body, headers=headers)

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from tests.support.plain_http import plain_client
 from tests.support.waiting import until
 
 
@@ -60,7 +61,7 @@ class EventReader:
     def _read(self) -> None:
         headers = {**self._headers, **({"Last-Event-ID": self.cursor} if self.cursor else {})}
         with (
-            httpx.Client(timeout=httpx.Timeout(5, read=20), trust_env=False) as client,
+            plain_client(timeout=httpx.Timeout(5, read=20)) as client,
             client.stream("GET", self._address, headers=headers) as response,
         ):
             self.statuses.append(response.status_code)

@@ -27,6 +27,7 @@ from adapters.outbound.storage.migrate import migrate
 from tests.support.failpoints import Stage
 from tests.support.folders import an_open_folder
 from tests.support.launcher import Forked, launcher
+from tests.support.plain_http import plain_client, plain_request
 from tests.support.ports import free_port
 from tests.support.waiting import until
 
@@ -82,12 +83,11 @@ def is_forked(program: Sequence[str], root: Path | None, settings: Mapping[str, 
 
 def admin_key(base: str, service_key: str) -> str:
     """Make a key for the user `admin`, as the first start on a terminal does."""
-    answer = httpx.post(
+    answer = plain_request(
+        "POST",
         f"{base}/api/agent/keys",
         json={"userId": "admin", "role": "admin"},
         headers={"Authorization": f"Bearer {service_key}"},
-        timeout=60,
-        trust_env=False,
     )
     assert answer.status_code == 201, answer.text
     return str(answer.json()["token"])
@@ -225,7 +225,7 @@ class Service:
     def client(self) -> httpx.Client:
         """A client of the REST gateway with the first key."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return httpx.Client(base_url=self.base, headers=headers, timeout=60, trust_env=False)
+        return plain_client(self.base, headers=headers)
 
     def create_instance(self, **fields: Any) -> Any:
         """Create a channel instance; the instance."""

@@ -15,6 +15,7 @@ from domain.access.model import Role
 from tests.drivers.outside import Outside, outside_servers
 from tests.drivers.served import ServedWorld
 from tests.support.browser import BROWSER, NONE_HERE, Window, a_browser
+from tests.support.plain_http import plain_client
 from tests.support.postgres import fresh_database
 
 Open = Callable[..., Window]
@@ -98,7 +99,7 @@ def client(world: ServedWorld) -> Iterator[Callable[[str], httpx.Client]]:
 
     def made(user: str) -> httpx.Client:
         cookies = {SESSION: session_of(world, user)}
-        clients.append(httpx.Client(base_url=world.url, cookies=cookies, timeout=60, trust_env=False))
+        clients.append(plain_client(world.url, cookies=cookies))
         return clients[-1]
 
     yield made

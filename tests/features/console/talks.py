@@ -12,6 +12,7 @@ from ports.resources import DownstreamFailed
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.served import ServedWorld
+from tests.support.plain_http import plain_request
 from tests.support.waiting import until
 
 INSTANCES = "/api/agent/channel-instances"
@@ -42,9 +43,7 @@ class Talks:
         who = user or self.user
         key = self.world.key_of(who, Role.ADMIN if who == "admin" else Role.USER)
         headers = {"authorization": f"Bearer {key}"}
-        answer = httpx.request(
-            method, self.world.url + path, headers=headers, timeout=60, trust_env=False, **options
-        )
+        answer = plain_request(method, self.world.url + path, headers=headers, **options)
         assert answer.status_code < 400, answer.text
         return answer
 
@@ -52,7 +51,7 @@ class Talks:
         path = f"/api/agent/channels/http-webhook/{self.id}/webhook"
         body = json.dumps({"message": text, "sessionId": session, **more})
         headers = {"content-type": "application/json"}
-        answer = httpx.post(self.world.url + path, content=body, headers=headers, timeout=60, trust_env=False)
+        answer = plain_request("POST", self.world.url + path, content=body, headers=headers)
         assert answer.status_code == 200, answer.text
         if settle:
             self.settle()

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -15,6 +14,7 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import Window
+from tests.support.plain_http import plain_request
 from tests.support.platforms.mattermost import CHANNEL, TOKEN, Mattermost
 
 scenarios("channels.feature")
@@ -119,7 +119,7 @@ def _(scene: Scene) -> None:
 def _(scene: Scene) -> None:
     address = scene.button("Copy the address").get_attribute("data-copy")
     assert address
-    answer = httpx.post(address, json={"message": "Hello", "sessionId": "1"}, trust_env=False, timeout=60)
+    answer = plain_request("POST", address, json={"message": "Hello", "sessionId": "1"})
     assert answer.status_code == 200, answer.text
 
 

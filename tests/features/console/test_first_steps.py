@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -14,6 +13,7 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import open_menu
+from tests.support.plain_http import plain_request
 from tests.support.platforms.mattermost import CHANNEL, TOKEN, Mattermost
 
 README = Path(__file__).parents[3] / "README.md"
@@ -67,7 +67,7 @@ def test_the_first_message_comes_back_as_the_readme_says(
     expect(page.locator("#first-message")).to_contain_text(waiting)
     address = page.get_by_role("button", name="Copy the address").get_attribute("data-copy")
     body = {**samples.POST, "token": TOKEN}
-    assert httpx.post(str(address), json=body, trust_env=False, timeout=60).status_code == 200
+    assert plain_request("POST", str(address), json=body).status_code == 200
     expect(page.locator("#first-message.good")).to_contain_text("Messages arrive")
 
     # 4. A knowledge base.

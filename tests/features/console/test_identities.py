@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -14,6 +13,7 @@ from tests.features.console.conftest import Open
 from tests.features.verification.conftest import SECRET
 from tests.support.browser import Window
 from tests.support.mail import code_in
+from tests.support.plain_http import plain_request
 from tests.support.platforms.bot_api import VerificationBotApi
 from tests.support.platforms.sign_in import SignIn
 
@@ -40,7 +40,7 @@ class Scene:
 
     def status_with_key(self) -> int:
         headers = {"authorization": f"Bearer {self.key}"}
-        return httpx.get(f"{self.world.url}/api/agent/keys", headers=headers, trust_env=False).status_code
+        return plain_request("GET", f"{self.world.url}/api/agent/keys", headers=headers).status_code
 
     def enter(self, label: str, text: str) -> None:
         """Into the field, by the keyboard alone."""
@@ -187,7 +187,7 @@ def _(scene: Scene) -> None:
             "message": {"from": {"id": 77}, "chat": {"id": 77, "type": "private"}, **message},
         }
         path = "/api/agent/verification/bot-messenger-bot-webhook"
-        answer = httpx.post(scene.world.url + path, json=body, headers=SECRET, trust_env=False, timeout=60)
+        answer = plain_request("POST", scene.world.url + path, json=body, headers=SECRET)
         assert answer.status_code == 200, answer.text
 
 

@@ -19,6 +19,7 @@ from tests.drivers.world import SERVICE_KEY
 from tests.features.console.conftest import Open
 from tests.features.console.furnished import Furnished
 from tests.features.console.requests import posted, token_of
+from tests.support.plain_http import plain_client
 
 HOSTILE = (
     "\"'></textarea></title><script>hacked=1</script><img src=hacked onerror=hacked=2>"
@@ -106,7 +107,7 @@ def strange(answer: httpx.Response) -> list[str]:
 def a_client(world: ServedWorld, user: str, role: Role = Role.USER) -> httpx.Client:
     key = world.key_of(user, role)
     session = world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1"))
-    return httpx.Client(base_url=world.url, cookies={SESSION: session.token}, timeout=60, trust_env=False)
+    return plain_client(world.url, cookies={SESSION: session.token})
 
 
 SHOWN_BY = ("", "/overview/state", "/channels", "/inbox", "/problems", "/keys", "/knowledge", "/schedules")
@@ -220,7 +221,7 @@ def test_forms_of_other_sites_are_refused(world: ServedWorld) -> None:
 
 def test_nothing_is_shown_without_a_session_or_with_one_whose_key_is_revoked(world: ServedWorld) -> None:
     access = world.container.access()
-    with a_client(world, "ann") as ann, httpx.Client(base_url=world.url, trust_env=False) as nobody:
+    with a_client(world, "ann") as ann, plain_client(world.url) as nobody:
         token = token_of(ann)
         [key] = [each for each in world.run(access.list_keys()) if each.user_id == "ann"]
         world.run(access.revoke_key(key.id))
@@ -250,7 +251,7 @@ def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:
         "the service key as a cookie": ({"cookie": f"{SESSION}={SERVICE_KEY}"}, 303),
         "an API key as a cookie": ({"cookie": f"{SESSION}={world.key_of('admin', Role.ADMIN)}"}, 303),
     }
-    with httpx.Client(base_url=world.url, timeout=60, trust_env=False) as client:
+    with plain_client(world.url) as client:
         for way, (headers, status) in ways.items():
             for method in ("GET", "POST"):
                 for path in set(routes(method)) - {SIGN_OUT}:
@@ -300,7 +301,7 @@ def test_no_page_is_framed_or_runs_what_it_does_not_have(world: ServedWorld) -> 
     )
     pages = [*beside, *(filled(path, furnished.parameters) for path in set(routes("GET")) - {STREAM})]
     seen, wrong = 0, []
-    with a_client(world, "ann") as ann, httpx.Client(base_url=world.url, trust_env=False) as nobody:
+    with a_client(world, "ann") as ann, plain_client(world.url) as nobody:
         for client, headers in ((ann, {}), (nobody, {}), (nobody, {"sec-fetch-site": "cross-site"})):
             for answer in (client.get(page, headers=headers) for page in pages):
                 if not answer.headers.get("content-type", "").startswith("text/html"):
@@ -328,7 +329,7 @@ def test_the_description_of_the_api_runs_its_own_scripts_alone_and_in_no_frame(
 ) -> None:
     """The window's fixture fails for what the policy of contents had to stop of Swagger UI itself. It shows one
     operation: showing all of the interface takes a minute of the processor."""
-    with httpx.Client(base_url=world.url, timeout=60, trust_env=False) as client:
+    with plain_client(world.url) as client:
         headers = client.get("/docs").headers
     policy = dict(rule.strip().partition(" ")[::2] for rule in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == policy["frame-ancestors"] == "'none'"

@@ -17,6 +17,7 @@ from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.features.console.requests import posted
 from tests.support.browser import Window
+from tests.support.plain_http import plain_request
 from tests.support.subscriber import Subscriber
 
 scenarios("settings.feature")
@@ -87,7 +88,7 @@ def _(scene: Scene) -> None:
 @when("somebody writes to her bot")
 def _(scene: Scene) -> None:
     address = f"{scene.world.url}/api/agent/channels/http-webhook/{scene.instance_id}/webhook"
-    assert httpx.post(address, json={"message": "hello"}, trust_env=False).status_code == 200
+    assert plain_request("POST", address, json={"message": "hello"}).status_code == 200
 
 
 @then("the log shows that the address took the message")

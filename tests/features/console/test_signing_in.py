@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -14,6 +13,7 @@ from domain.access.service import AccessService
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import Window, open_menu
+from tests.support.plain_http import plain_request
 
 scenarios("signing_in.feature")
 
@@ -101,7 +101,7 @@ def _(scene: Scene) -> None:
 
 @then("the session's cookie opens nothing any more")
 def _(scene: Scene) -> None:
-    answer = httpx.get(f"{scene.world.url}/console", cookies={SESSION: scene.link}, trust_env=False)
+    answer = plain_request("GET", f"{scene.world.url}/console", cookies={SESSION: scene.link})
     assert answer.headers["location"].startswith("/console/sign-in")
 
 

@@ -12,6 +12,7 @@ from domain.access.model import Role
 from domain.channels.messages import Identity
 from tests.drivers.served import ServedWorld
 from tests.drivers.world import SERVICE_KEY
+from tests.support.plain_http import plain_client
 
 Client = Callable[[str], httpx.Client]
 SIGN_IN = "/console/sign-in"
@@ -32,7 +33,7 @@ def post(client: httpx.Client, path: str, page: str, **fields: str) -> httpx.Res
 
 @pytest.fixture
 def nobody(world: ServedWorld) -> Any:
-    with httpx.Client(base_url=world.url, timeout=60, trust_env=False) as client:
+    with plain_client(world.url) as client:
         yield client
 
 
@@ -241,7 +242,7 @@ def test_tokens_of_forms_behind_a_proxy_follow_the_browser_and_not_the_service_k
     headers = {"authorization": f"Bearer {SERVICE_KEY}", "x-user-id": "ann"}
     tokens = []
     for _ in range(2):
-        with httpx.Client(base_url=world.url, headers=headers, timeout=60, trust_env=False) as browser:
+        with plain_client(world.url, headers=headers) as browser:
             tokens.append(token_of(browser.get(KEYS)))
             assert token_of(browser.get(KEYS)) == tokens[-1]
             stale = browser.post(KEYS, data={"csrf": tokens[0], "name": "Export"})

@@ -14,6 +14,7 @@ from domain.instances.model import NewInstance
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import open_menu
+from tests.support.plain_http import plain_request
 
 scenarios("trying.feature")
 
@@ -132,7 +133,7 @@ def session_from(world: ServedWorld, instance_id: int, page: str, host: str) -> 
     view = world.run(world.container.use_cases().instances.get(Caller("bob"), instance_id))
     address = f"{world.url}/api/agent/web-chat/{view.public_id}/session"
     headers = {"origin": f"http://{page}", "host": host}
-    return httpx.post(address, json={}, headers=headers, timeout=60, trust_env=False).status_code
+    return plain_request("POST", address, json={}, headers=headers).status_code
 
 
 @then("a page of the service opens it, by any name of the service")

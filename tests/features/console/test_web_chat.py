@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
 
-import httpx
 import jwt
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,6 +19,7 @@ from tests.drivers.streaming import PieceByPiece
 from tests.features.console.conftest import Open
 from tests.support.browser import Window
 from tests.support.chat_service import Website
+from tests.support.plain_http import plain_request
 from tests.support.servers import serving
 
 scenarios("web_chat.feature")
@@ -228,7 +228,7 @@ def _(scene: Scene, count: int) -> None:
 def _(scene: Scene, name: str, text: str) -> None:
     address = scene.page.get_by_role("link", name=name).get_attribute("href")
     assert address is not None
-    assert httpx.get(address, trust_env=False).text == text
+    assert plain_request("GET", address).text == text
 
 
 @then(parsers.parse('the resource gets the file "{name}"'))
