@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.channels.common.addresses import NoDefaultAddress, no_address, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from adapters.outbound.net.addresses import AddressPolicy, numeric_host
@@ -31,7 +31,7 @@ _BAD_ADDRESS = "bad webhook"
 _ADDRESS = re.compile(r"(?:(-?[1-9][0-9]{0,15})|(@[A-Za-z][A-Za-z0-9_]{3,31}))(?::([1-9][0-9]{0,9}))?")
 
 
-class BotAccount:
+class BotAccount(NoDefaultAddress):
     """The bot's account: its name, its webhook, its files, its chats. A bot may write to people who have started it,
     and to groups and channels of which it is a member (https://core.telegram.org/bots/faq#how-do-i-reach-users)."""
 
@@ -89,9 +89,6 @@ class BotAccount:
 
     def fetch(self, config: BotConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         return self._api.download(config.bot_token, text(attachment.source, "file_id"))
-
-    def default_address(self, config: BotConfig) -> str:
-        return ""
 
     def continued(self, target: BotTarget) -> BotTarget:
         """The message replies to none of the group's."""

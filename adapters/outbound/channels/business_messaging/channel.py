@@ -43,7 +43,7 @@ _PERSON_QUOTAS = (Quota(45, PAIR_SECONDS, burst=45),)
 person 45 at once, then one every six seconds."""
 
 
-class Delivery:
+class Delivery(addresses.NoDefaultAddress):
     typing_seconds = 20.0
     """WhatsApp shows it for up to 25 seconds."""
     address = addresses.PHONE_EXAMPLE
@@ -64,9 +64,6 @@ class Delivery:
             OutboundMessage(payload)
             for payload in messages.text_payloads(texts, answer) + messages.file_payloads(answer)
         ]
-
-    def default_address(self, config: WhatsAppConfig) -> str:
-        return ""
 
     async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
         """WhatsApp names people by their number in digits, as `from` of their messages does."""

@@ -10,6 +10,13 @@ PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 PHONE_EXAMPLE = "a phone number in E.164 form, for example +4915112345678"
 
 
+class NoDefaultAddress:
+    """What `ports.capabilities.ConversationOpener` asks of a channel whose configuration names no address."""
+
+    def default_address(self, config: object) -> str:
+        return ""
+
+
 def read_address(pattern: re.Pattern[str], to: str, expected: str) -> re.Match[str]:
     """The address, whole as the pattern has it. Raises `Invalid`, with what was `expected`."""
     match = pattern.fullmatch(to) if len(to) <= LONGEST_ADDRESS else None

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from aiosmtplib import SMTPException
 
+from adapters.outbound.channels.common.addresses import NoDefaultAddress
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.mail.compose import ADDRESS, MailTarget, compose_reply, mail_messages, opened_mail
@@ -37,7 +38,7 @@ default), and the mail programs of the mailbox's owner count too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Email:
+class Email(NoDefaultAddress):
     """All capabilities of the channel but IDLE."""
 
     mailboxes: Mailboxes
@@ -99,9 +100,6 @@ class Email:
     def limits(self, config: EmailConfig, target: MailTarget) -> Limits:
         account = f"{config.smtp_host.strip().lower()} {config.username}"
         return Limits(account, target.to, max_concurrency=MAX_CONCURRENCY)
-
-    def default_address(self, config: EmailConfig) -> str:
-        return ""
 
     async def open(self, config: EmailConfig, request: OpenRequest) -> Opened[MailTarget]:
         domain = config.from_email.strip().rpartition("@")[2]

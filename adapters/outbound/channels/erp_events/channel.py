@@ -41,7 +41,7 @@ _MESSAGES = "mail.message"
 
 
 @dataclass(frozen=True, slots=True)
-class Odoo:
+class Odoo(addresses.NoDefaultAddress):
     """All capabilities of the channel."""
 
     http: Http
@@ -87,9 +87,6 @@ class Odoo:
         except OdooError as error:
             reached = not isinstance(error.__cause__, HttpFailed)
             raise PlatformError(str(error), transient=error.transient, answered=reached) from error
-
-    def default_address(self, config: OdooConfig) -> str:
-        return ""
 
     async def open(self, config: OdooConfig, request: OpenRequest) -> Opened[RecordTarget]:
         model, number = addresses.read_address(_ADDRESS, request.to, self.address).groups()

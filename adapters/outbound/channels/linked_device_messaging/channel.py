@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
+from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, NoDefaultAddress, read_address
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
@@ -40,7 +40,7 @@ PAIRING_STEPS = (
 )
 
 
-class LinkedDeviceMessaging:
+class LinkedDeviceMessaging(NoDefaultAddress):
     typing_seconds = 8.0
     """WhatsApp shows it for about ten seconds."""
     address = PHONE_EXAMPLE
@@ -49,9 +49,6 @@ class LinkedDeviceMessaging:
         self._devices = devices
         self._artifacts = dependencies.artifacts
         self._clock = dependencies.clock
-
-    def default_address(self, config: DeviceConfig) -> str:
-        return ""
 
     async def open(self, config: DeviceConfig, request: OpenRequest) -> Opened[DeviceTarget]:
         """The session is the phone number in digits, as that of the messages that come from there."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from email.policy import SMTP
 
-from adapters.outbound.channels.common import files, outcomes
+from adapters.outbound.channels.common import addresses, files, outcomes
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.mail.compose import ADDRESS, compose_reply, mail_messages, opened_mail
 from adapters.outbound.mail.guards import REASONS
@@ -44,7 +44,7 @@ SENDING_SCOPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class GmailChannel:
+class GmailChannel(addresses.NoDefaultAddress):
     """The capabilities of the channel but for polling."""
 
     api: GoogleApi
@@ -57,9 +57,6 @@ class GmailChannel:
 
     def limits(self, config: GmailConfig, target: GmailTarget) -> Limits:
         return Limits(config.refresh_token, per_account=PER_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
-
-    def default_address(self, config: GmailConfig) -> str:
-        return ""
 
     async def open(self, config: GmailConfig, request: OpenRequest) -> Opened[GmailTarget]:
         return opened_mail(THREAD_DOMAIN, config.refresh_token, request, GmailTarget)

@@ -41,7 +41,7 @@ _MEDIA_REFUSED = frozenset({"12300", "21620", "21623"})
 """Twilio does not accept the picture (its type, its address, too many): a link replaces it."""
 
 
-class Delivery:
+class Delivery(addresses.NoDefaultAddress):
     address = f"{addresses.PHONE_EXAMPLE}, or whatsapp:+4915112345678 for WhatsApp through Twilio"
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
@@ -53,9 +53,6 @@ class Delivery:
                 f"HTTP {answer.status}: {text(answer.json(), 'message') or outcomes.excerpt(answer)}"
             ),
         )
-
-    def default_address(self, config: SmsConfig) -> str:
-        return ""
 
     async def open(self, config: SmsConfig, request: OpenRequest) -> Opened[SmsTarget]:
         """The address is the session of the messages that come from there (`From`)."""

@@ -33,7 +33,7 @@ LONGEST_TOKEN = 4000
 _AUTHORS = {Author.RESOURCE: "agent", Author.PERSON: "person"}
 
 
-class WebChat:
+class WebChat(addresses.NoDefaultAddress):
     """All capabilities of the channel. The id of a message is the key with which it is sent: twice is once."""
 
     typing_seconds = 4.0
@@ -79,9 +79,6 @@ class WebChat:
         if not subject or len(subject) > LONGEST_SUBJECT or not subject.isprintable():
             raise Unauthenticated(f"the signed identity needs a sub of 1 to {LONGEST_SUBJECT} characters")
         return SignedIdentity(subject, name[:LONGEST_SUBJECT], email[:LONGEST_SUBJECT])
-
-    def default_address(self, config: WebChatConfig) -> str:
-        return ""
 
     async def open(self, config: WebChatConfig, request: OpenRequest) -> Opened[WebChatTarget]:
         session = addresses.read_address(_SESSION, request.to, self.address)[0]
