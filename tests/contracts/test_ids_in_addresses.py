@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from adapters.outbound.channels.erp_events.rpc import OdooError
-from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.registry import BUILDERS, Registry
 from adapters.outbound.channels.tests.calls import ChannelCalls, calls
 from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
@@ -47,6 +47,7 @@ EXPECTED = (PlatformError, PollFailed, Refusal, HttpFailed, OdooError)
 
 CHECKED = (Format.ID, Format.BASE_URL)
 REGISTRY = Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, ANSWER))))
+BUILDER = {channel.definition.id: builder for channel, builder in zip(REGISTRY.all(), BUILDERS, strict=True)}
 SAMPLES: dict[str, Sample] = {
     channel.definition.id: sample
     for channel in REGISTRY.all()
@@ -80,7 +81,7 @@ async def called(channel_id: str, config: Any, target: Any, attachment: Any) -> 
     """The shapes of all addresses that the channel calls with these values."""
     sample = SAMPLES[channel_id]
     platform = Platform(sample.prelude)
-    channel = calls(Registry.build(dependencies(platform, sample.addresses)).find(channel_id))
+    channel = calls(BUILDER[channel_id](dependencies(platform, sample.addresses)))
     for work in _works(channel, config, target, attachment):
         with contextlib.suppress(*EXPECTED):
             await work()
@@ -121,11 +122,8 @@ def targets(channel_id: str) -> list[Mapping[str, Any]]:
     found = [sample.target] if sample.target else []
     if channel.has("webhook"):
         for call in sample.genuine.values():
-            built = calls(
-                Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, b"{}")), sample.addresses)).find(
-                    channel_id
-                )
-            )
+            quiet = Scripted((), HttpAnswer(200, {}, b"{}"))
+            built = calls(BUILDER[channel_id](dependencies(quiet, sample.addresses)))
             found += [each.target for each in built.receive(sample.config, call, sample.metadata, NOW).events]
     return found
 
