@@ -9,13 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Double, Select, and_, case, cast, exists, func, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Double,
+    Select,
+    and_,
+    any_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    select,
+)
 
 from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.codec import dump, storable_reason
 from adapters.outbound.storage.events import LISTENED
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind, read_statements
+from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import (
     channel_instance,
@@ -55,18 +70,10 @@ class PostgresHealth:
         return (await self.records([instance_id])).get(instance_id, HealthRecord())
 
     async def records(self, instance_ids: Sequence[int]) -> Mapping[int, HealthRecord]:
-        ids = list(instance_ids)
-        rows = await self._database.fetch(_records(ids)) if ids else []
-        columns = instance_activity.c
-        noted = select(
-            columns.instance_id,
-            columns.activity,
-            columns.last_success_at,
-            columns.last_error,
-            columns.last_error_at,
-        ).where(columns.instance_id.in_(ids))
+        ids = {"ids": Bigints(instance_ids)}
+        rows = await self._database.fetch(RECORDS, ids) if instance_ids else []
         activities: dict[int, dict[Activity, ActivityHealth]] = {}
-        for id, name, *times in await self._database.fetch(noted) if rows else ():
+        for id, name, *times in await self._database.fetch(ACTIVITIES, ids) if rows else ():
             activities.setdefault(id, {})[Activity(name)] = ActivityHealth(*times)
         return {
             id: replace(
@@ -153,7 +160,7 @@ def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, 
     }
 
 
-def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
+def _records() -> Select[*tuple[Any, ...]]:
     """The id, the registration, the note, and the columns of `HealthRecord` in its order; behind them for how many
     seconds the oldest message waits to be processed, and to be sent, and an idle conversation is due; and whether one
     loops."""
@@ -182,7 +189,7 @@ def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
         schedule.c.next_run_at,
     )
     columns = select(*noted, state, breaker.until, breaker.reason, *backlog)
-    return columns.select_from(tables).where(instance.id.in_(instance_ids))
+    return columns.select_from(tables).where(instance.id == _NAMED)
 
 
 def _age(since: ColumnElement[datetime]) -> Select[Any]:
@@ -190,3 +197,10 @@ def _age(since: ColumnElement[datetime]) -> Select[Any]:
     return select(cast(func.extract("epoch", func.now() - func.min(since)), Double)).correlate(
         channel_instance
     )
+
+
+_NAMED = any_(bindparam("ids", required=False, type_=ARRAY(BigInteger)))
+RECORDS = _records()
+ACTIVITIES = select(
+    *columns_of(instance_activity, "instance_id activity last_success_at last_error last_error_at")
+).where(instance_activity.c.instance_id == _NAMED)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, delete, exists, func, select
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, select
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
@@ -30,8 +30,7 @@ class PostgresProcesses:
         self._database = database
 
     async def worker_alive(self) -> bool:
-        beating = exists().where(process.c.role.in_(WORKERS), ~_silent(timedelta(seconds=15)))
-        return bool(await self._database.fetch_value(select(beating)))
+        return bool(await self._database.fetch_value(_WORKER_ALIVE))
 
     async def unworked(self) -> float | None:
         """For how many seconds messages have waited while no worker lives; None if one does, or none waits."""
@@ -41,8 +40,7 @@ class PostgresProcesses:
         return None if seconds is None else float(seconds)
 
     async def beat(self, worker_id: int, role: str) -> None:
-        beat = upsert(process, {"worker_id": worker_id, "role": role, "beat_at": func.now()})
-        await self._database.execute(beat, within=BEAT_SECONDS)
+        await self._database.execute(_BEAT, {"worker": worker_id, "as_role": role}, within=BEAT_SECONDS)
 
     async def leave(self, worker_id: int) -> None:
         await self._database.execute(delete(process).filter_by(worker_id=worker_id))
@@ -54,6 +52,11 @@ class PostgresProcesses:
 def _silent(time: timedelta) -> ColumnElement[bool]:
     return process.c.beat_at <= func.now() - time
 
+
+_WORKER_ALIVE = select(exists().where(process.c.role.in_(WORKERS), ~_silent(timedelta(seconds=15))))
+_BEAT = upsert(
+    process, {"worker_id": bindparam("worker"), "role": bindparam("as_role"), "beat_at": func.now()}
+)
 
 MEGABYTE = 2**20
 # Control groups version 2 and 1 (https://docs.kernel.org/admin-guide/cgroup-v2.html); "max" is no limit.

@@ -48,6 +48,10 @@ FROM next WHERE u.id = next.id RETURNING u.id, u.kb_id, u.attempts
 -- name: next_upload
 {{ next }} SELECT id FROM next
 
+-- name: statuses_of_files
+-- Primary key.
+SELECT id, status FROM kb_file WHERE id = ANY(%(ids)s)
+
 -- name: next_version_of_page
 -- Of a page that is gone meanwhile the file goes too.
 WITH page AS (

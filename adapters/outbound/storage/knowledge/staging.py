@@ -159,11 +159,11 @@ def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list
 
 async def model_number(database: Database, fingerprint: str) -> int:
     """The number under which a model's vectors are stored; a new one for a new model."""
-    number = select(embedding_model.c.id).filter_by(fingerprint=fingerprint)
-    if row := await database.fetch_one(number):
+    number = "SELECT id FROM embedding_model WHERE fingerprint = %s", (fingerprint,)
+    if row := await database.fetch_one(*number):
         return int(row[0])
     await database.execute(insert(embedding_model).values(fingerprint=fingerprint).on_conflict_do_nothing())
-    return int(await database.fetch_value(number))
+    return int(await database.fetch_value(*number))
 
 
 async def base_model(database: Database, base_id: int) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
+from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import is_rolled_back, retried
 from adapters.outbound.storage.knowledge.tables import (
@@ -106,7 +107,7 @@ class PostgresUploads:
             )
 
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]:
-        rows = await self._database.fetch(select(file.id, file.status).where(file.id.in_(file_ids)))
+        rows = await self._database.fetch(SQL["statuses_of_files"], {"ids": Bigints(file_ids)})
         return {id: FileStatus(status) for id, status in rows}
 
     async def failure(self, upload_id: int) -> Failure | None:
