@@ -1,8 +1,10 @@
 """The Python files of the project, parsed once for all tests of the code itself."""
 
 import ast
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("domain", "ports", "adapters", "apps")
@@ -34,6 +36,20 @@ def source(path: str) -> str:
 @cache
 def tree(path: str) -> ast.Module:
     return ast.parse(source(path))
+
+
+@cache
+def _by_type(path: str) -> dict[type[ast.AST], list[ast.AST]]:
+    """All nodes of a file, walked through once: the rules look at each file many times."""
+    by_type: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in ast.walk(tree(path)):
+        by_type.setdefault(type(node), []).append(node)
+    return by_type
+
+
+def nodes(path: str, *kinds: type[Any]) -> Sequence[Any]:
+    """The nodes of these kinds in a file."""
+    return [node for kind in kinds for node in _by_type(path).get(kind, ())]
 
 
 def name_of(node: ast.AST | None) -> str:

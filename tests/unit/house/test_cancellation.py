@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.support.source_files import name_of, product, tree
+from tests.support.source_files import name_of, nodes, product
 
 BROAD = {"Exception", "BaseException", "Unavailable"}
 CLOSING = {
@@ -41,20 +41,17 @@ def leaves(body: list[ast.stmt]) -> bool:
     return isinstance(body[-1], ast.Raise | ast.Return | ast.Break)
 
 
-def endless(tree: ast.AST) -> Iterator[ast.While]:
+def endless(path: str) -> Iterator[ast.While]:
     """Loops that await within a `try` and go on after what they catch there."""
-    for loop in ast.walk(tree):
-        if isinstance(loop, ast.While):
-            tries = [node for node in ast.walk(loop) if isinstance(node, ast.Try)]
-            awaiting = [
-                block for block in tries if any(isinstance(node, ast.Await) for node in ast.walk(block))
-            ]
-            if any(
-                caught(handler) & BROAD and not leaves(handler.body)
-                for block in awaiting
-                for handler in block.handlers
-            ):
-                yield loop
+    for loop in nodes(path, ast.While):
+        tries = [node for node in ast.walk(loop) if isinstance(node, ast.Try)]
+        awaiting = [block for block in tries if any(isinstance(node, ast.Await) for node in ast.walk(block))]
+        if any(
+            caught(handler) & BROAD and not leaves(handler.body)
+            for block in awaiting
+            for handler in block.handlers
+        ):
+            yield loop
 
 
 def test_no_loop_goes_on_after_its_cancellation() -> None:
@@ -62,7 +59,7 @@ def test_no_loop_goes_on_after_its_cancellation() -> None:
     offenders = [
         f"{path}:{loop.lineno}"
         for path in product()
-        for loop in endless(tree(path))
+        for loop in endless(path)
         if not any(name_of(node) == "cancelled" for node in ast.walk(loop) if isinstance(node, ast.Call))
     ]
 
@@ -73,17 +70,15 @@ def test_nobody_swallows_a_cancellation() -> None:
     suppressed = [
         f"{path}:{node.lineno}"
         for path in product()
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Call)
-        and name_of(node) == "suppress"
+        for node in nodes(path, ast.Call)
+        if name_of(node) == "suppress"
         and {name_of(argument) for argument in node.args} & {"CancelledError", "BaseException"}
     ]
     handled = [
         f"{path}:{handler.lineno}"
         for path in product()
         if path not in ANSWERS_LAST
-        for function in ast.walk(tree(path))
-        if isinstance(function, ast.AsyncFunctionDef)
+        for function in nodes(path, ast.AsyncFunctionDef)
         for handler in ast.walk(function)
         if isinstance(handler, ast.ExceptHandler)
         and caught(handler) & {"CancelledError", "BaseException"}
@@ -99,8 +94,7 @@ def test_nothing_is_noted_while_a_function_is_left() -> None:
         f"{path}:{node.lineno}: {name_of(node.value)}"
         for path in product()
         if path not in BOUNDED
-        for attempt in ast.walk(tree(path))
-        if isinstance(attempt, ast.Try)
+        for attempt in nodes(path, ast.Try)
         for statement in attempt.finalbody
         for node in ast.walk(statement)
         if isinstance(node, ast.Await) and name_of(node.value) not in CLOSING

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import grimp
 
-from tests.support.source_files import PRODUCT, ROOT, name_of, product, tree
+from tests.support.source_files import PRODUCT, ROOT, name_of, nodes, product
 
 CLOCKS = {
     ("datetime", "now"),
@@ -55,7 +55,7 @@ def test_the_domain_has_no_clock_and_no_randomness() -> None:
     """Both come through ports."""
     offenders = []
     for path in product("domain"):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path, ast.Attribute, ast.Import, ast.ImportFrom):
             match node:
                 case ast.Attribute(value=ast.Name(id=owner), attr=attribute) if (owner, attribute) in CLOCKS:
                     offenders.append(f"{path}:{node.lineno}: {owner}.{attribute}")
@@ -72,8 +72,8 @@ def test_methods_of_protocols_have_no_body() -> None:
     offenders = [
         f"{path}:{method.lineno}: {protocol.name}.{method.name}"
         for path in product("ports")
-        for protocol in ast.walk(tree(path))
-        if isinstance(protocol, ast.ClassDef) and any(name_of(base) == "Protocol" for base in protocol.bases)
+        for protocol in nodes(path, ast.ClassDef)
+        if any(name_of(base) == "Protocol" for base in protocol.bases)
         for method in protocol.body
         if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
         if not all(
@@ -91,14 +91,13 @@ def test_no_adapter_inherits_from_a_port() -> None:
     for path in product("adapters"):
         from_ports = {
             alias.asname or alias.name
-            for node in ast.walk(tree(path))
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ports")
+            for node in nodes(path, ast.ImportFrom)
+            if (node.module or "").startswith("ports")
             for alias in node.names
         }
         offenders += [
             f"{path}:{node.lineno}: {name_of(base)}"
-            for node in ast.walk(tree(path))
-            if isinstance(node, ast.ClassDef)
+            for node in nodes(path, ast.ClassDef)
             for base in node.bases
             if name_of(base) in from_ports and not name_of(base).endswith(("Failed", "Error"))
         ]
@@ -118,8 +117,8 @@ def test_no_channel_is_named_outside_its_folder() -> None:
     for path in product():
         if path.startswith(folder) and path.removeprefix(folder).split("/")[0] in names:
             continue
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.search(node.value):
+        for node in nodes(path, ast.Constant):
+            if isinstance(node.value, str) and named.search(node.value):
                 exception = next((entry for entry in listed if path.startswith(entry)), None)
                 used.add(exception)
                 if exception is None:
@@ -147,8 +146,7 @@ def test_functions_have_few_branches() -> None:
     counts = {
         f"{path}:{function.name}": 1 + sum(isinstance(node, BRANCHES) for node in ast.walk(function))
         for path in product()
-        for function in ast.walk(tree(path))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for function in nodes(path, ast.FunctionDef, ast.AsyncFunctionDef)
     }
     offenders = {name: count for name, count in counts.items() if count > MOST_BRANCHES}
 
@@ -163,16 +161,14 @@ def test_messages_for_people_name_no_class_of_an_error() -> None:
             continue
         logged = {
             id(node)
-            for call in ast.walk(tree(path))
-            if isinstance(call, ast.Call)
-            and name_of(call) in ("debug", "info", "warning", "error", "exception", "write")
+            for call in nodes(path, ast.Call)
+            if name_of(call) in ("debug", "info", "warning", "error", "exception", "write")
             for node in ast.walk(call)
         }
         offenders += [
             f"{path}:{text.lineno}"
-            for text in ast.walk(tree(path))
-            if isinstance(text, ast.JoinedStr)
-            and id(text) not in logged
+            for text in nodes(path, ast.JoinedStr)
+            if id(text) not in logged
             and re.search(r"type\((error|failure|exc\w*|unexpected|cause)\)\.__name__", ast.unparse(text))
         ]
 

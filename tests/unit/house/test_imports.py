@@ -29,8 +29,7 @@ def printed(script: str) -> list[str]:
     [
         ("apps.processes.standalone", LATER),
         ("apps.http_gateway.main", LATER | OF_OTHERS),
-        ("apps.grpc_server.main", LATER | {"uvicorn"}),
-        ("apps.processes.worker", LATER | {"uvicorn"}),
+        ("apps.grpc_server.main, apps.processes.worker", LATER | {"uvicorn"}),
     ],
 )
 def test_a_program_loads_only_what_it_needs_to_start(program: str, unwanted: set[str]) -> None:

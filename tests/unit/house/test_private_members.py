@@ -3,10 +3,11 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pytest
 
-from tests.support.source_files import PRODUCT, files, name_of, product, tree
+from tests.support.source_files import PRODUCT, files, name_of, nodes, product
 
 PATHS = [
     path
@@ -41,9 +42,13 @@ OF_LIBRARIES_IN_THE_PRODUCT = {
 """Members of libraries, each with the version it was read in and the reason why the product uses it."""
 
 
-def private_members(tree: ast.Module) -> Iterator[tuple[int, str]]:
+USING = (ast.Attribute, ast.ImportFrom, ast.Call, ast.Constant)
+"""The kinds of nodes in which a private member is named."""
+
+
+def private_members(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """The line and the name of each."""
-    for node in ast.walk(tree):
+    for node in nodes:
         yield from ((node.lineno, name) for name in _names(node) if PRIVATE.fullmatch(name))
 
 
@@ -72,9 +77,10 @@ def _is_own(node: ast.expr) -> bool:
     return False
 
 
+@cache
 def _used() -> list[tuple[str, int, str]]:
     """File, line and name of each."""
-    return [(path, line, name) for path in PATHS for line, name in private_members(tree(path))]
+    return [(path, line, name) for path in PATHS for line, name in private_members(nodes(path, *USING))]
 
 
 def test_no_private_member_of_the_product_is_used() -> None:
@@ -92,14 +98,14 @@ def test_the_product_uses_no_private_member_of_a_library() -> None:
     found = {
         name: f"{path}:{line}: {name}"
         for path in product()
-        for line, name in private_members(tree(path))
+        for line, name in private_members(nodes(path, *USING))
         if name not in _defined(path)
     }
     found |= {
         name: f"{path}:{node.lineno}: {name}"
         for path in product()
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for node in nodes(path, ast.ImportFrom)
+        if node.module != "__future__"
         for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]
         if PRIVATE.fullmatch(name)
     }
@@ -111,7 +117,8 @@ def test_the_product_uses_no_private_member_of_a_library() -> None:
 def _defined(path: str) -> set[str]:
     """The names of functions, classes, variables and attributes that a file defines."""
     names = set()
-    for node in ast.walk(tree(path)):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Name, ast.Attribute)
+    for node in nodes(path, *kinds):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 names.add(name)
@@ -137,7 +144,7 @@ def _defined(path: str) -> set[str]:
     ],
 )
 def test_each_way_to_a_private_member_is_found(code: str) -> None:
-    assert list(private_members(ast.parse(code)))
+    assert list(private_members(ast.walk(ast.parse(code))))
 
 
 @pytest.mark.parametrize(
@@ -145,4 +152,4 @@ def test_each_way_to_a_private_member_is_found(code: str) -> None:
     ["self._tasks", "cls._tasks", "super()._made()", "from __future__ import annotations", "part.__dict__"],
 )
 def test_a_class_may_use_its_own(code: str) -> None:
-    assert not list(private_members(ast.parse(code)))
+    assert not list(private_members(ast.walk(ast.parse(code))))

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.support.source_files import files, name_of, product, source, tree
+from tests.support.source_files import files, name_of, nodes, product, source, tree
 
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
 STORAGE = "adapters/outbound/storage"
@@ -239,8 +239,8 @@ def test_no_column_or_metric_is_of_the_former_vocabulary() -> None:
     reports = [
         _report(path, text.lineno, name, standard)
         for path in (*SCHEMA, *METRICS)
-        for text in ast.walk(tree(path))
-        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+        for text in nodes(path, ast.Constant)
+        if isinstance(text.value, str)
         for name in re.findall(r"\w+", text.value)
         if (standard := _standard(_replaced(path), name))
     ]
@@ -265,8 +265,8 @@ def test_docstrings_say_plainly_what_things_do() -> None:
     offenders = [
         f"{path}:{getattr(node, 'lineno', 1)}: {match[0]}"
         for path in product()
-        for node in ast.walk(tree(path))
-        if isinstance(node, kinds) and (match := RIDDLE.search(ast.get_docstring(node) or ""))
+        for node in nodes(path, *kinds)
+        if (match := RIDDLE.search(ast.get_docstring(node) or ""))
     ]
 
     assert offenders == []
@@ -276,16 +276,15 @@ def test_variables_are_named_after_the_thing() -> None:
     fields = {
         id(statement.target)
         for path in product()
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.ClassDef)
+        for node in nodes(path, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign) and name_of(statement.target) in CONTRACT_NAMES
     }
     offenders = [
         f"{path}:{node.lineno}: {node.id}"
         for path in product()
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        for node in nodes(path, ast.Name)
+        if isinstance(node.ctx, ast.Store)
         if node.id in VAGUE and id(node) not in fields
     ]
 
