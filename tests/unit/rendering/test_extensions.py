@@ -34,13 +34,13 @@ def plain(source: str) -> str:
     return message.text
 
 
-@in_every_markup
 @pytest.mark.parametrize("tag", ["<br>", "<br/>", "<BR />", "<br>\n", "</br>"])
-def test_a_break_ends_the_line(markup: Markup, tag: str) -> None:
-    assert shown(markup, f"one{tag}two") == "one\ntwo"
+def test_a_break_ends_the_line(subtests: pytest.Subtests, tag: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, f"one{tag}two") == "one\ntwo"
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     "formula",
     [
@@ -53,14 +53,15 @@ def test_a_break_ends_the_line(markup: Markup, tag: str) -> None:
         r"\(`a`\)",
     ],
 )
-def test_a_formula_stays_as_it_was_written(markup: Markup, formula: str) -> None:
-    assert shown(markup, formula) == formula
-    displayed = formula.startswith("\\[")
-    around = ("See\n", "\nthere.") if displayed else ("See ", " there.")
-    assert shown(markup, formula.join(around)) == formula.join(around)
+def test_a_formula_stays_as_it_was_written(subtests: pytest.Subtests, formula: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, formula) == formula
+            displayed = formula.startswith("\\[")
+            around = ("See\n", "\nthere.") if displayed else ("See ", " there.")
+            assert shown(markup, formula.join(around)) == formula.join(around)
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     ("source", "seen"),
     [
@@ -71,15 +72,18 @@ def test_a_formula_stays_as_it_was_written(markup: Markup, formula: str) -> None
         (r"\\(a\\)", r"\(a\)"),
     ],
 )
-def test_what_is_no_formula_is_an_escape(markup: Markup, source: str, seen: str) -> None:
-    assert shown(markup, source) == seen
+def test_what_is_no_formula_is_an_escape(subtests: pytest.Subtests, source: str, seen: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, source) == seen
 
 
-@in_every_markup
-def test_a_break_in_a_table_is_not_shown(markup: Markup) -> None:
-    seen = shown(markup, "| a | b |\n|---|---|\n| one<br>two | three |")
-    assert "br" not in seen
-    assert all(word in seen for word in ("one", "two", "three"))
+def test_a_break_in_a_table_is_not_shown(subtests: pytest.Subtests) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            seen = shown(markup, "| a | b |\n|---|---|\n| one<br>two | three |")
+            assert "br" not in seen
+            assert all(word in seen for word in ("one", "two", "three"))
 
 
 def test_a_break_stays_within_the_row_of_a_table() -> None:
@@ -87,29 +91,35 @@ def test_a_break_stays_within_the_row_of_a_table() -> None:
     assert message.text.split("\n")[-1] == "| one two | three |"
 
 
-@in_every_markup
-def test_tasks_have_boxes(markup: Markup) -> None:
-    seen = shown(
-        markup, "- [ ] open\n- [x] done\n- [X] also\n- [link](https://a.b)\n- [y] no task\n\n1. [ ] third"
-    )
-    assert [seen.count(each) for each in ("☐ open", "☑ done", "☑ also", "☐ third", "[y] no task", "[ ]")] == [
-        1
-    ] * 5 + [0]
+def test_tasks_have_boxes(subtests: pytest.Subtests) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            seen = shown(
+                markup,
+                "- [ ] open\n- [x] done\n- [X] also\n- [link](https://a.b)\n- [y] no task\n\n1. [ ] third",
+            )
+            assert [
+                seen.count(each) for each in ("☐ open", "☑ done", "☑ also", "☐ third", "[y] no task", "[ ]")
+            ] == [1] * 5 + [0]
 
 
-@in_every_markup
-def test_footnotes_are_marked_in_brackets(markup: Markup) -> None:
-    seen = bare(markup, "One[^1] and two[^why].\n\n[^1]: The *first*\n    goes on.\n[^why]: The second.")
-    assert "One[1] and two[why]." in seen
-    assert "[1] The first" in seen
-    assert "goes on" in seen
-    assert "[why] The second." in seen
+def test_footnotes_are_marked_in_brackets(subtests: pytest.Subtests) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            seen = bare(
+                markup, "One[^1] and two[^why].\n\n[^1]: The *first*\n    goes on.\n[^why]: The second."
+            )
+            assert "One[1] and two[why]." in seen
+            assert "[1] The first" in seen
+            assert "goes on" in seen
+            assert "[why] The second." in seen
 
 
-@in_every_markup
 @pytest.mark.parametrize("source", ["[^a-z]+ and [^0-9]", "a[^1] without a note", r"\[^1\]", "^[no note]"])
-def test_a_mark_without_a_note_is_text(markup: Markup, source: str) -> None:
-    assert shown(markup, source) == source.replace("\\", "")
+def test_a_mark_without_a_note_is_text(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, source) == source.replace("\\", "")
 
 
 TAGS = [
@@ -130,13 +140,13 @@ TAGS = [
 ]
 
 
-@in_every_markup
 @pytest.mark.parametrize(("source", "text"), TAGS)
-def test_tags_that_models_write_are_not_shown(markup: Markup, source: str, text: str) -> None:
-    assert re.sub(r"\s+", " ", bare(markup, source)) == re.sub(r"\s+", " ", text)
+def test_tags_that_models_write_are_not_shown(subtests: pytest.Subtests, source: str, text: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert re.sub(r"\s+", " ", bare(markup, source)) == re.sub(r"\s+", " ", text)
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     "source",
     [
@@ -149,8 +159,10 @@ def test_tags_that_models_write_are_not_shown(markup: Markup, source: str, text:
         "1 <a and b> 2",
     ],
 )
-def test_other_tags_are_text(markup: Markup, source: str) -> None:
-    assert shown(markup, source) == source
+def test_other_tags_are_text(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, source) == source
 
 
 def test_tags_are_what_markdown_has_for_them() -> None:
@@ -162,12 +174,13 @@ def test_tags_are_what_markdown_has_for_them() -> None:
     assert '<a href="https://a.b/c">d</a>' in render(Markup.EMAIL, source, None)[0].text
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     "source", ["#```<code>x</code>", "<code>x</code>```y", "\\`<kbd>x</kbd>", "<code>x</code><code>y</code>"]
 )
-def test_code_beside_backticks_opens_no_fence(markup: Markup, source: str) -> None:
-    assert re.sub("[\\s`]", "", shown(markup, source)) == re.sub(r"</?\w+>|[`\\]", "", source)
+def test_code_beside_backticks_opens_no_fence(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert re.sub("[\\s`]", "", shown(markup, source)) == re.sub(r"</?\w+>|[`\\]", "", source)
 
 
 def test_two_keys_side_by_side_are_not_one_code() -> None:
@@ -181,13 +194,13 @@ def test_a_link_to_a_script_is_no_link() -> None:
     assert "href" not in message.text
 
 
-@in_every_markup
 @pytest.mark.parametrize("source", ["`<br>` and `[^1]` and `- [ ]`", "```\n<br> <b>x</b> [^1]\n- [ ] y\n```"])
-def test_code_is_shown_as_it_stands(markup: Markup, source: str) -> None:
-    assert re.sub(r"\s", "", bare(markup, source)) == re.sub(r"[\s`]", "", source)
+def test_code_is_shown_as_it_stands(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert re.sub(r"\s", "", bare(markup, source)) == re.sub(r"[\s`]", "", source)
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     "source",
     [
@@ -205,12 +218,13 @@ def test_code_is_shown_as_it_stands(markup: Markup, source: str) -> None:
         *("see pkg/__init__.py", 'if __name__ == "__main__":', "x.__getitem__(1)", "__pycache__"),
     ],
 )
-def test_delimiters_in_a_word_are_shown_as_written(markup: Markup, source: str) -> None:
-    assert shown(markup, source) == source
-    assert plain(source) == source
+def test_delimiters_in_a_word_are_shown_as_written(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert shown(markup, source) == source
+            assert plain(source) == source
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -220,9 +234,11 @@ def test_delimiters_in_a_word_are_shown_as_written(markup: Markup, source: str) 
         ("*a* b", "a b"),
     ],
 )
-def test_emphasis_of_words_is_emphasis(markup: Markup, source: str, text: str) -> None:
-    assert bare(markup, source) == text
-    assert plain(source) == text
+def test_emphasis_of_words_is_emphasis(subtests: pytest.Subtests, source: str, text: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert bare(markup, source) == text
+            assert plain(source) == text
 
 
 @pytest.mark.parametrize(
@@ -247,9 +263,10 @@ def test_lone_delimiters_beside_scripts_without_spaces_are_text(source: str) -> 
     assert plain(source) == source
 
 
-@in_every_markup
-def test_two_underscores_around_other_words_are_bold(markup: Markup) -> None:
-    assert bare(markup, "__bold__ text") == "bold text"
+def test_two_underscores_around_other_words_are_bold(subtests: pytest.Subtests) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            assert bare(markup, "__bold__ text") == "bold text"
 
 
 WORD = st.text(alphabet="abcXYZ0189éß", min_size=1, max_size=4)
@@ -296,7 +313,6 @@ def test_no_word_is_lost_whatever_stands_between(markup: Markup, document: tuple
     assert {number for part in parts for number in numbered(part.plain)} == set(range(1, words + 1))
 
 
-@in_every_markup
 @pytest.mark.parametrize(
     "source",
     [
@@ -312,23 +328,26 @@ def test_no_word_is_lost_whatever_stands_between(markup: Markup, document: tuple
         "``` hello, foo",
     ],
 )
-def test_what_a_parser_drops_is_shown(markup: Markup, source: str) -> None:
-    seen = shown(markup, source)
-    assert all(word in seen for word in ("hello", "foo", *re.findall(r"item\d+", source)))
+def test_what_a_parser_drops_is_shown(subtests: pytest.Subtests, source: str) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            seen = shown(markup, source)
+            assert all(word in seen for word in ("hello", "foo", *re.findall(r"item\d+", source)))
 
 
-@in_every_markup
-def test_items_keep_their_numbers_where_they_grow(markup: Markup) -> None:
-    source = "1. a\n1. b\n5. c\n3. d\n\n   7. e\n   9. f"
-    if markup is Markup.EMAIL:
-        assert [
-            line[:14] for line in render(markup, source, None)[0].text.split("\n") if "value" in line
-        ] == [
-            '<li value="5">',
-            '<li value="9">',
-        ]
-    for text in (plain(source), render(markup, source, None)[0].plain):
-        assert re.findall(r"\d+\. \w", text) == ["1. a", "2. b", "5. c", "6. d", "7. e", "9. f"]
+def test_items_keep_their_numbers_where_they_grow(subtests: pytest.Subtests) -> None:
+    for markup in EVERY:
+        with subtests.test(markup=markup):
+            source = "1. a\n1. b\n5. c\n3. d\n\n   7. e\n   9. f"
+            if markup is Markup.EMAIL:
+                assert [
+                    line[:14] for line in render(markup, source, None)[0].text.split("\n") if "value" in line
+                ] == [
+                    '<li value="5">',
+                    '<li value="9">',
+                ]
+            for text in (plain(source), render(markup, source, None)[0].plain):
+                assert re.findall(r"\d+\. \w", text) == ["1. a", "2. b", "5. c", "6. d", "7. e", "9. f"]
 
 
 HOSTILE = {
