@@ -5,7 +5,7 @@ from functools import cache
 
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
-from adapters.outbound.knowledge.fetching import PageFetcher, Robots
+from adapters.outbound.knowledge.fetching import PageFetcher
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
@@ -112,9 +112,8 @@ class Sources:
         store = PostgresSources(database)
         self.service = SourceService(uploads.access, store, self.due.set)
         hosts = PostgresWebHosts(database)
-        robots = Robots(foundation.http, hosts)
         pause, most = settings.pages_pause_ms / 1000, settings.pages_max_mb * 1024 * 1024
-        fetcher = PageFetcher(foundation.http, hosts, robots, pause, most)
+        fetcher = PageFetcher(foundation.http, hosts, pause, most)
         folders = FolderOrigin(storage.instances, channels.registry, channels.reads)
         self.reader = SourceReader(
             store,

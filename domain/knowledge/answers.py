@@ -119,7 +119,17 @@ class AskService:
                 base,
                 history,
             )
-        return answer or await self._passages(base, question)
+        if answer is not None:
+            return answer
+        passages = Passages()
+        shown = [passages.add(base.id, result) for result in await self.answers.best(base, question)]
+        if not shown:
+            return KnowledgeAnswer(nothing_found([base]), ())
+        texts = (
+            f"**{escaped(passage.file_name)}** [{passage.number}]\n\n{data_text(passage.text)}"
+            for passage in shown
+        )
+        return KnowledgeAnswer("\n\n".join(texts), passages.citations(question))
 
     async def _of_model(
         self, request: RunRequest, base: Base, history: Sequence[EarlierTurn]
@@ -134,17 +144,6 @@ class AskService:
             return None
         text = result.text.encode(errors="replace").decode()
         return KnowledgeAnswer(text, result.citations, searched=not result.unsearched)
-
-    async def _passages(self, base: Base, question: str) -> KnowledgeAnswer:
-        passages = Passages()
-        shown = [passages.add(base.id, result) for result in await self.answers.best(base, question)]
-        if not shown:
-            return KnowledgeAnswer(nothing_found([base]), ())
-        texts = [
-            f"**{escaped(passage.file_name)}** [{passage.number}]\n\n{data_text(passage.text)}"
-            for passage in shown
-        ]
-        return KnowledgeAnswer("\n\n".join(texts), passages.citations(question))
 
     @contextmanager
     def _place(self, user: str) -> Iterator[None]:

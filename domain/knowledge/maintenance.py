@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from ports.files import BlobReferences, Blobs
-from ports.indexing import Embedder, Embedders
+from ports.indexing import Embedders
 from ports.knowledge_storage import BaseStore, Reindexing, UploadStore
 from ports.system import Clock, MemoryNodes, MemoryRefused
 
@@ -79,18 +79,6 @@ class Sweeper:
 BATCH = 256
 
 
-@dataclass(slots=True)
-class _Progress:
-    done: int
-    total: int
-    tell: Callable[[int, int], None]
-    embedded: int = 0
-
-    def add(self, count: int) -> None:
-        self.embedded += count
-        self.tell(self.done + self.embedded, max(self.total, self.done + self.embedded))
-
-
 @dataclass(eq=False)
 class ReindexService:
     """One process at a time. What is there already stays, so an interrupted run goes on where it stopped."""
@@ -112,29 +100,26 @@ class ReindexService:
         bases = await self.chunks.other_bases(fingerprint)
         if not bases:
             return 0
-        progress = _Progress(*await self.chunks.progress(fingerprint), tell)
+        done, total = await self.chunks.progress(fingerprint)
+        embedded = 0
         for base_id in bases:
-            # Uploads may bring chunks with former vectors until the end.
-            while await self._embed(base_id, fingerprint, embedder, progress):
-                if await self.chunks.change_over(base_id, fingerprint):
-                    break
-            else:  # another process is at it
-                return None
+            after = 0
+            while True:
+                if not await self.chunks.lease(self.owner, fingerprint):
+                    return None  # another process is at it
+                batch = await self.chunks.next_other(base_id, fingerprint, after, BATCH)
+                if not batch:
+                    if await self.chunks.change_over(base_id, fingerprint):
+                        break
+                    after = 0  # uploads brought chunks with former vectors meanwhile
+                    continue
+                vectors = await embedder.embed_passages([chunk.text for chunk in batch])
+                await self.chunks.keep(fingerprint, list(zip(batch, vectors, strict=True)))
+                after = batch[-1].seq
+                embedded += len(batch)
+                tell(done + embedded, max(total, done + embedded))
         await self.embedder.release({fingerprint})
-        return progress.embedded
-
-    async def _embed(self, base_id: int, fingerprint: str, embedder: Embedder, progress: _Progress) -> bool:
-        """Embeds what lacks a vector. False where another process is at it."""
-        after = 0
-        while await self.chunks.lease(self.owner, fingerprint):
-            batch = await self.chunks.next_other(base_id, fingerprint, after, BATCH)
-            if not batch:
-                return True
-            vectors = await embedder.embed_passages([chunk.text for chunk in batch])
-            await self.chunks.keep(fingerprint, list(zip(batch, vectors, strict=True)))
-            after = batch[-1].seq
-            progress.add(len(batch))
-        return False
+        return embedded
 
 
 LONGEST_PAUSE = 3600.0

@@ -117,7 +117,13 @@ def title_of(document: Document, file_name: str) -> str:
     own, stem = document.title.strip(), PurePath(file_name).stem
     if own in (file_name, stem):
         own = ""
-    return meant_title(own) or _lead(document) or _readable(stem)
+    first = next((block for block in document.blocks if block.kind not in APART), None)
+    text = first.text.strip() if first else ""
+    line = text.split("\n", 1)[0]
+    has_more = len(document.blocks) > 1 or "\n" in text
+    is_lead = 0 < len(line.split()) <= _MAX_LEAD_WORDS and len(line) * 2 < len(document.text)
+    lead = line if first and has_more and is_lead and first.kind is BlockKind.PARAGRAPH else ""
+    return meant_title(own) or lead or _readable(stem)
 
 
 def meant_title(title: str) -> str:
@@ -156,12 +162,3 @@ def _readable(stem: str) -> str:
         )
         else ""
     )
-
-
-def _lead(document: Document) -> str:
-    first = next((block for block in document.blocks if block.kind not in APART), None)
-    text = first.text.strip() if first else ""
-    line = text.split("\n", 1)[0]
-    has_more = len(document.blocks) > 1 or "\n" in text
-    is_lead = 0 < len(line.split()) <= _MAX_LEAD_WORDS and len(line) * 2 < len(document.text)
-    return line if first and has_more and is_lead and first.kind is BlockKind.PARAGRAPH else ""

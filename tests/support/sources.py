@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.outbound.knowledge.fetching import PageFetcher, Robots
+from adapters.outbound.knowledge.fetching import PageFetcher
 from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from adapters.outbound.knowledge.web_origin import WebOrigin
@@ -62,7 +62,7 @@ class Sources:
         self.hosts = PostgresWebHosts(self.database)
         self.store = PostgresSources(self.database)
         self.service = SourceService(knowledge.access, self.store, lambda: None)
-        fetcher = PageFetcher(self.http, self.hosts, Robots(self.http, self.hosts), 0.0, 2**20)
+        fetcher = PageFetcher(self.http, self.hosts, 0.0, 2**20)
         self.origins: dict[SourceKind, SourceOrigin] = {SourceKind.WEB: WebOrigin(fetcher, reader)}
         self.reader = self.worker(WORKER)
 

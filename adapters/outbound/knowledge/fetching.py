@@ -26,70 +26,9 @@ ROBOTS_SECONDS = 20.0
 _TOO_MANY = 429
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a host asks of us; `delay`: seconds between two requests."""
-
-    robots: Protego
-
-    def allow(self, address: str) -> bool:
-        return bool(self.robots.can_fetch(address, AGENT))
-
-    @property
-    def delay(self) -> float:
-        return min(LONGEST_DELAY, float(self.robots.crawl_delay(AGENT) or 0.0))
-
-
-@dataclass(eq=False)
-class Robots:
-    """Reads robots.txt once a day, for all processes."""
-
-    http: Http
-    hosts: WebHosts
-
-    async def rules(self, host: str) -> Rules:
-        """The rules of a host that the caller has acquired. Raises `PageRefused` where they cannot be known."""
-        known = await self.hosts.robots(host)
-        if known.is_due:
-            await self._read(host)
-            known = await self.hosts.robots(host)
-        if known.text is None:
-            why = f"its robots.txt cannot be read, so that what it allows is not known: {known.error}"
-            raise PageRefused(PageStatus.FAILED, why, unreachable=True)
-        return await asyncio.to_thread(_rules, known.text)
-
-    async def _read(self, host: str) -> None:
-        request = HttpRequest(
-            "GET",
-            f"{host}/robots.txt",
-            headers={"user-agent": AGENT},
-            timeout=ROBOTS_SECONDS,
-            user_address=True,
-            follow_redirects=True,
-            max_bytes=4 * MOST_BYTES,
-        )
-        body = bytearray()
-        try:
-            async for piece in self.http.stream(request):
-                body += piece
-                if len(body) >= MOST_BYTES:
-                    break
-            text = bytes(body[:MOST_BYTES]).decode("utf-8", "replace")
-        except (AddressRefused, NoAddress) as refused:
-            raise PageRefused(PageStatus.FAILED, str(refused)) from refused
-        except HttpFailed as failed:
-            status = failed.answer.status if failed.answer else 0
-            if 400 <= status < 500 and status != _TOO_MANY:
-                text = ""  # there is none: everything may be read (RFC 9309, 2.3.1.3)
-            else:
-                await self.hosts.keep_robots(host, None, str(failed), RETRY_SECONDS)
-                return
-        await self.hosts.keep_robots(host, text, None, GOOD_SECONDS)
-
-
 @lru_cache(64)
-def _rules(text: str) -> Rules:
-    return Rules(Protego.parse(text))
+def _parsed_robots(text: str) -> Protego:
+    return Protego.parse(text)
 
 
 SECONDS = 30.0
@@ -143,7 +82,6 @@ class PageFetcher:
 
     http: Http
     hosts: WebHosts
-    robots: Robots
     pause: float
     max_bytes: int
 
@@ -185,10 +123,7 @@ class PageFetcher:
             raise PageLater(wait)
         rest = self.pause
         try:
-            rules = await self.robots.rules(host)
-            if not rules.allow(url):
-                raise PageRefused(PageStatus.SKIPPED, f"robots.txt of {host} forbids it")
-            rest = max(rest, rules.delay)
+            rest = max(rest, await self._allowed_after(host, url))
             answer = await self._send(url, known, path)
             if answer.status in _BUSY:
                 if rests or answer.status != _UNAVAILABLE:
@@ -198,6 +133,49 @@ class PageFetcher:
             return answer
         finally:
             await self.hosts.release(host, rest)
+
+    async def _allowed_after(self, host: str, url: str) -> float:
+        """The seconds between two requests that robots.txt of an acquired host asks for; it is read once a day for
+        all processes. Raises `PageRefused` if it forbids the address, or cannot be known."""
+        known = await self.hosts.robots(host)
+        if known.is_due:
+            await self._read_robots(host)
+            known = await self.hosts.robots(host)
+        if known.text is None:
+            why = f"its robots.txt cannot be read, so that what it allows is not known: {known.error}"
+            raise PageRefused(PageStatus.FAILED, why, unreachable=True)
+        robots = await asyncio.to_thread(_parsed_robots, known.text)
+        if not robots.can_fetch(url, AGENT):
+            raise PageRefused(PageStatus.SKIPPED, f"robots.txt of {host} forbids it")
+        return min(LONGEST_DELAY, float(robots.crawl_delay(AGENT) or 0.0))
+
+    async def _read_robots(self, host: str) -> None:
+        request = HttpRequest(
+            "GET",
+            f"{host}/robots.txt",
+            headers={"user-agent": AGENT},
+            timeout=ROBOTS_SECONDS,
+            user_address=True,
+            follow_redirects=True,
+            max_bytes=4 * MOST_BYTES,
+        )
+        body = bytearray()
+        try:
+            async for piece in self.http.stream(request):
+                body += piece
+                if len(body) >= MOST_BYTES:
+                    break
+            text = bytes(body[:MOST_BYTES]).decode("utf-8", "replace")
+        except (AddressRefused, NoAddress) as refused:
+            raise PageRefused(PageStatus.FAILED, str(refused)) from refused
+        except HttpFailed as failed:
+            status = failed.answer.status if failed.answer else 0
+            if 400 <= status < 500 and status != _TOO_MANY:
+                text = ""  # there is none: everything may be read (RFC 9309, 2.3.1.3)
+            else:
+                await self.hosts.keep_robots(host, None, str(failed), RETRY_SECONDS)
+                return
+        await self.hosts.keep_robots(host, text, None, GOOD_SECONDS)
 
     async def _send(self, url: str, known: Validators, path: Path) -> HttpAnswer:
         heads: list[HttpAnswer] = []

@@ -97,20 +97,20 @@ class StyledText:
 
 def pieces(styled: StyledText, fits: Fits, reach: int) -> Iterator[tuple[int, int]]:
     """The text in pieces that fit: not cut in or after a list marker, and after a heading only at need."""
-    return cut(styled.text, _breaks(styled), fits, reach)
 
+    def breaks() -> Iterator[Break]:
+        for candidate in breaks_of(styled.text):
+            run = styled.run_at(candidate.end)
+            if run is None or run.structure:
+                continue
+            if has(run.spans, Kind.PRE, Kind.TABLE):
+                yield candidate._replace(rank=candidate.rank.in_code)
+            elif candidate.end in styled.keep_with_next:
+                yield candidate._replace(rank=Rank.WORD)
+            else:
+                yield candidate
 
-def _breaks(styled: StyledText) -> Iterator[Break]:
-    for candidate in breaks_of(styled.text):
-        run = styled.run_at(candidate.end)
-        if run is None or run.structure:
-            continue
-        if has(run.spans, Kind.PRE, Kind.TABLE):
-            yield candidate._replace(rank=candidate.rank.in_code)
-        elif candidate.end in styled.keep_with_next:
-            yield candidate._replace(rank=Rank.WORD)
-        else:
-            yield candidate
+    return cut(styled.text, breaks(), fits, reach)
 
 
 class StyledTextBuilder:

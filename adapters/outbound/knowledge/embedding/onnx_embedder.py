@@ -118,13 +118,15 @@ class OnnxEmbedder:
         vectors: list[Vector] = [()] * len(texts)
         waiting = iter(range(len(texts)))
 
+        def embed(session: Any, text: str) -> Vector:
+            self._quiet.wait(LONGEST_PAUSE)
+            return self.embed(session, self._files.prompts.passage + text)
+
         async def embed_next() -> None:
             loop = asyncio.get_running_loop()
             for place in waiting:
                 session = await self.session()
-                vectors[place] = await loop.run_in_executor(
-                    self._passages, self._passage, session, texts[place]
-                )
+                vectors[place] = await loop.run_in_executor(self._passages, embed, session, texts[place])
 
         await asyncio.gather(*(embed_next() for _ in range(self._threads * READY_FOR_A_THREAD)))
         return vectors
@@ -138,10 +140,6 @@ class OnnxEmbedder:
         """Gives the model's memory up; whoever embeds next loads it again."""
         with self._loading:
             self._session = None
-
-    def _passage(self, session: Any, text: str) -> Vector:
-        self._quiet.wait(LONGEST_PAUSE)
-        return self.embed(session, self._files.prompts.passage + text)
 
     def embed(self, session: Any, text: str) -> Vector:
         import numpy

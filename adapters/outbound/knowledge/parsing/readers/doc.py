@@ -229,25 +229,18 @@ def _property_runs(main: bytes, table: bytes) -> list[tuple[int, int, bytes]]:
     for number in numbers:
         at = (number & 0x3FFFFF) * _PAGE
         page = main[at : at + _PAGE]
-        if len(page) == _PAGE:
-            runs.extend(_page_runs(page))
-    return sorted(runs, key=itemgetter(0))
-
-
-def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Where each run of paragraph properties on a formatted disk page begins, its style and its properties."""
-    count = page[-1]
-    edges = struct.unpack_from(f"<{count + 1}I", page)
-    for number in range(count):
-        at = page[4 * (count + 1) + _BX_BYTES * number] * 2
-        if not at:
-            yield edges[number], 0, b""
+        if len(page) < _PAGE:
             continue
-        length = page[at] * 2 - 1 if page[at] else page[at + 1] * 2
-        begin = at + 1 if page[at] else at + 2
-        properties = page[begin : begin + length]
-        style = int.from_bytes(properties[:2], "little")
-        yield edges[number], style, properties[2:]
+        entries = page[-1]
+        edges = struct.unpack_from(f"<{entries + 1}I", page)
+        for entry in range(entries):
+            properties = b""
+            if place := page[4 * (entries + 1) + _BX_BYTES * entry] * 2:
+                length = page[place] * 2 - 1 if page[place] else page[place + 1] * 2
+                begin = place + 1 if page[place] else place + 2
+                properties = page[begin : begin + length]
+            runs.append((edges[entry], int.from_bytes(properties[:2], "little"), properties[2:]))
+    return sorted(runs, key=itemgetter(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,16 @@ class _Server:
                     child.killed = True  # nobody wants what it reads any more
                     child.process.kill()
                 for child in [exits[handle] for handle in ready if handle in exits]:
-                    self._reap(child)
+                    child.process.kill()  # it has closed all it had, and ends
+                    child.process.join()
+                    self._children.remove(child)
+                    stderr = b""
+                    with contextlib.suppress(OSError):
+                        stderr = (child.scratch / "stderr").read_bytes()[-_STDERR_BYTES:]
+                    end = {"code": child.process.exitcode, "stderr": stderr.decode(errors="replace")}
+                    shutil.rmtree(child.scratch, ignore_errors=True)
+                    with child.status, contextlib.suppress(OSError):
+                        frames.send(child.status, frames.EXIT, end)
                 is_served = self._control not in ready or self._accept()
         finally:
             for child in self._children:
@@ -101,18 +110,6 @@ class _Server:
         for held in (self._control, status, *(sibling.status for sibling in self._children)):
             held.close()
         child.run(out, request, scratch, parent)
-
-    def _reap(self, child: _Child) -> None:
-        child.process.kill()  # it has closed all it had, and ends
-        child.process.join()
-        self._children.remove(child)
-        stderr = b""
-        with contextlib.suppress(OSError):
-            stderr = (child.scratch / "stderr").read_bytes()[-_STDERR_BYTES:]
-        end = {"code": child.process.exitcode, "stderr": stderr.decode(errors="replace")}
-        shutil.rmtree(child.scratch, ignore_errors=True)
-        with child.status, contextlib.suppress(OSError):
-            frames.send(child.status, frames.EXIT, end)
 
 
 def main() -> None:
