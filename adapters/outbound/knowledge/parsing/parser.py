@@ -125,9 +125,29 @@ class SandboxedParser:
         kind = await self.identify(path, file_name)
 
         async def attempt() -> Document:
-            builder = _DocumentBuilder(shown(file_name), kind, _reporting(progress))
-            await self._run(path, shown(file_name), kind.format, builder.take)
-            return await asyncio.get_running_loop().run_in_executor(self._threads, builder.document)
+            blocks: list[Block] = []
+            texts: list[str] = []
+            length = 0
+            end: dict[str, Any] = {}
+
+            def take(frame: str, payload: Any) -> None:
+                nonlocal length
+                if frame == frames.DONE:
+                    end.update(payload)
+                elif frame == frames.BLOCKS:
+                    for values in payload:
+                        gap = separator(blocks[-1].kind, values[0]) if blocks else ""
+                        blocks.append(frames.unpack(values, length + len(gap)))
+                        texts.extend((gap, values[1]))
+                        length += len(gap) + len(values[1])
+
+            def document() -> Document:
+                title, engine, warnings = end["title"], end["engine"], tuple(end["warnings"])
+                text = "".join(texts)
+                return Document(title, text, tuple(blocks), kind.mime_type, kind.format, engine, warnings)
+
+            await self._run(path, shown(file_name), kind.format, take, progress)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, document)
 
         async with await self._slot(path, kind):
             return await self._with_retry(attempt, file_name)
@@ -204,18 +224,13 @@ class SandboxedParser:
         self, path: Path, name: str, kind: FileType, progress: Progress | None, model_dir: str
     ) -> AsyncGenerator[ReadPart, None]:
         parts: BoundedQueue[ReadPart] = BoundedQueue()
-        report = _reporting(progress)
 
         def take(frame: str, payload: Any) -> None:
-            if frame == frames.PROGRESS:
-                report(payload)
-            elif frame == frames.PART:
+            if frame == frames.PART:
                 parts.put(frames.unpack_part(payload))
-            elif frame == frames.DONE:
-                _log.debug("a file was read", extra={"file_name": name, **payload["costs"]})
 
         return parts.values(
-            asyncio.create_task(self._run(path, name, kind.format, take, model_dir=model_dir))
+            asyncio.create_task(self._run(path, name, kind.format, take, progress, model_dir=model_dir))
         )
 
     async def _run(
@@ -224,17 +239,29 @@ class SandboxedParser:
         name: str,
         format_: Format | None,
         take: Callable[[str, Any], None],
+        progress: Progress | None = None,
         *,
         web: dict[str, str] | None = None,
         model_dir: str = "",
     ) -> None:
+        """Gives the frames of a job to `take`; its progress is reported on the event loop."""
+        loop = asyncio.get_running_loop()
+
+        def taken(frame: str, payload: Any) -> None:
+            if frame != frames.PROGRESS:
+                if frame == frames.DONE:
+                    _log.debug("a file was read", extra={"file_name": name, **payload["costs"]})
+                take(frame, payload)
+            elif progress is not None:
+                loop.call_soon_threadsafe(progress, payload)
+
         resolved = await asyncio.to_thread(path.resolve)
         if self._closed:
             raise Unavailable("the service is shutting down; upload the file again in a moment")
         request = {
             "path": str(resolved),
             "name": name,
-            "format": format_ and format_.value,
+            "format": format_,
             "whisper_dir": self._options.whisper_dir,
             "web": web,
             "model_dir": model_dir,
@@ -243,7 +270,7 @@ class SandboxedParser:
         if self._idle is not None:
             self._idle.cancel()
         self._jobs.add(job)
-        running = self._threads.submit(job.run, take)
+        running = self._threads.submit(job.run, taken)
         try:
             await asyncio.wrap_future(running)
         except asyncio.CancelledError:
@@ -255,66 +282,14 @@ class SandboxedParser:
         finally:
             self._jobs.discard(job)
             if not self._jobs and not self._closed:
-                self._idle = asyncio.get_running_loop().call_later(
-                    self._options.idle_seconds, self._stop_if_idle
-                )
+                self._idle = loop.call_later(self._options.idle_seconds, self._stop_if_idle)
 
     def _stop_if_idle(self) -> None:
         if not self._jobs:
             self._threads.submit(self._fork_server.stop_if_idle)
 
 
-def _reporting(progress: Progress | None) -> Callable[[float], None]:
-    """Tells the progress of a job's thread on the event loop."""
-    loop = asyncio.get_running_loop()
-
-    def report(share: float) -> None:
-        if progress is not None:
-            loop.call_soon_threadsafe(progress, share)
-
-    return report
-
-
 def _broken_off(file_name: str) -> Unavailable:
     return Unavailable(
         f"{shown(file_name)} could not be read just now: the reading process ended; try again", 5.0
     )
-
-
-class _DocumentBuilder:
-    """Puts a document together from the frames of its job."""
-
-    def __init__(self, name: str, kind: FileType, report: Callable[[float], None]) -> None:
-        self._name = name
-        self._kind = kind
-        self._report = report
-        self._blocks: list[Block] = []
-        self._texts: list[str] = []
-        self._length = 0
-        self._end: dict[str, Any] = {}
-
-    def take(self, frame: str, payload: Any) -> None:
-        if frame == frames.PROGRESS:
-            self._report(payload)
-        elif frame == frames.BLOCKS:
-            for values in payload:
-                self._texts.append(separator(self._blocks[-1].kind, values[0]) if self._blocks else "")
-                self._length += len(self._texts[-1])
-                self._blocks.append(frames.unpack(values, self._length))
-                self._texts.append(values[1])
-                self._length += len(values[1])
-        elif frame == frames.DONE:
-            self._end = payload
-            _log.debug("a file was read", extra={"file_name": self._name, **payload["costs"]})
-
-    def document(self) -> Document:
-        text, blocks = "".join(self._texts), tuple(self._blocks)
-        return Document(
-            self._end["title"],
-            text,
-            blocks,
-            self._kind.mime_type,
-            self._kind.format,
-            self._end["engine"],
-            tuple(self._end["warnings"]),
-        )
