@@ -200,10 +200,6 @@ class LongConversations(Steps):
                         yield step
 
 
-LATE_WRITERS = "1 hour"
-"""So long after its removal something may still be stored for an instance, by a transaction that began before."""
-
-
 BY_INSTANCE = {
     "inbox": "instance_id = %(instance)s",
     "outbox": "instance_id = %(instance)s",

@@ -54,6 +54,7 @@ WITH gone AS (
 ) SELECT count(*), 0 FROM gone
 
 -- name: removed_instances
+-- Until an hour after its removal something may still be stored for an instance, by a transaction that began before.
 -- Index `removed_instance_by_age`.
 SELECT instance_id, removed_at < now() - interval '1 hour' FROM removed_instance
 ORDER BY removed_at LIMIT 1000

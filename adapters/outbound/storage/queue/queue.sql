@@ -12,8 +12,8 @@
 
 {% set listened = "EXISTS (SELECT FROM event_listener WHERE until > now())" %}
 
-{# Records an event for each of `rows`, which have the columns `instance_id` and `session_key`, as long as anybody listens.
-   In a statement it is a CTE of its own, which nothing has to read. `ref`: the row that the event is about. `data`: an
+{# Records an event for each of `rows`, which have the columns `instance_id` and `session_key`, as long as anybody
+   listens. In a statement it is a CTE of its own, which nothing has to read. `ref`: the row that the event is about. `data`: an
    expression of type text for what cannot be read from that row later, a small JSON object. #}
 {% macro log(kind, rows, data="NULL", condition="", ref="id") -%}
 INSERT INTO event_log (kind, instance_id, session_key, ref, data)
@@ -585,7 +585,8 @@ WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interva
 SELECT nextval(pg_get_serial_sequence('send', 'id'))
 
 -- name: newest_of_session
--- The newest messages of a session, in both directions. Indexes `inbox_by_session` and `send_by_session`.
+-- The newest messages of a session, in both directions: five of a person, as they may come out of order. Indexes
+-- `inbox_by_session` and `send_by_session`.
 SELECT i.event, i.received_at, now(), s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
 LEFT JOIN LATERAL (
     SELECT id, event, received_at FROM inbox
@@ -661,8 +662,8 @@ WITH moved AS (
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
 
 -- name: hold_conversation
--- A person has the conversation until `queue.held_until`. `queue.held_by` names that person while `held_by_until` is the
--- same time. Where a resource asked for a person since, nobody is named. A message that is being worked on is finished:
+-- A person has the conversation until `queue.held_until`. `queue.held_by` names that person while `held_by_until` is
+-- the same time. Where a resource asked for a person since, nobody is named. A message that is being worked on is finished:
 -- its lease goes on. Primary key.
 WITH held AS (
     UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,

@@ -19,9 +19,6 @@ from domain.conversations.model import MessageId, MessageKind
 from domain.refusals import INTERNAL
 from ports.outbox import KnownSession, NewSend, StoredSend
 
-LOOKED_AT = 5
-"""The newest messages of a person among which the last one written is looked for: they may come out of order."""
-
 
 class PostgresSends:
     """`ports.outbox.SendStore`. `enqueued` is called after a commit that brought messages that nobody holds."""
