@@ -128,7 +128,7 @@ class Window:
         if self.page.evaluate("typeof axe") == "undefined":
             self.page.evaluate(AXE_SCRIPT)
         options = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in ALSO}}
-        found = self.page.evaluate("options => axe.run(options)", options)["violations"]
+        found = self.page.evaluate("async options => (await axe.run(options)).violations", options)
         return [
             f"{each['id']}: {each['help']}: {node['html'][:200]}"
             for each in found
