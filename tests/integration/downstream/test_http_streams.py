@@ -152,7 +152,12 @@ async def test_what_keeps_not_to_the_contract_fails_once_and_for_all(
     assert not failure.value.retryable
 
 
-@pytest.mark.parametrize("filler", [b": never ends\n", b"data: x", b"data: x\n"])
+LINE = b"x" * 1000
+
+
+@pytest.mark.parametrize(
+    "filler", [b": " + LINE + b"\n", b"data: x", b"data: " + LINE + b"\n"], ids=["comments", "line", "lines"]
+)
 async def test_an_endless_stream_is_cut_off(http: AioHttp, filler: bytes) -> None:
     async def endless(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
