@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from adapters.outbound.rendering import Markup, Rendered, render
@@ -17,7 +16,6 @@ READERS = {markup: read for markup, read in markups.READERS.items() if markup no
 READ_MARKDOWN = (Markup.DISCORD, Markup.MATTERMOST, Markup.TEAMS)
 TELEGRAM = (Markup.TELEGRAM_HTML, Markup.TELEGRAM_MARKDOWNV2, Markup.TELEGRAM_MARKDOWN)
 UNITS = {markup: Unit.UTF16 if markup in TELEGRAM else Unit.CHARACTERS for markup in READERS}
-every_markup = pytest.mark.parametrize("markup", list(READERS))
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 SOUP = st.sampled_from(
@@ -120,30 +118,32 @@ def check_lengths(markup: Markup, parts: list[Rendered], limit: TextLimit) -> No
         assert measure(seen, limit.unit) <= limit.size
 
 
-@every_markup
 @given(document=written(), size=st.integers(300, 500))
-def test_every_word_is_there_in_order(markup: Markup, document: tuple[str, int], size: int) -> None:
-    source, words = document
-    limit = limit_of(markup, size)
-    parts = render(markup, source, limit)
+def test_every_word_is_there_in_order(document: tuple[str, int], size: int) -> None:
+    for markup in READERS:
+        note(f"in {markup}")
+        source, words = document
+        limit = limit_of(markup, size)
+        parts = render(markup, source, limit)
 
-    check_lengths(markup, parts, limit)
-    expected = list(range(1, words + 1))
-    assert [number for part in parts for number in numbered(READERS[markup](part.text))] == expected
-    assert [number for part in parts for number in numbered(part.plain)] == expected
-    assert sum(part.text.count(FAMILY) for part in parts) == source.count(FAMILY)
+        check_lengths(markup, parts, limit)
+        expected = list(range(1, words + 1))
+        assert [number for part in parts for number in numbered(READERS[markup](part.text))] == expected
+        assert [number for part in parts for number in numbered(part.plain)] == expected
+        assert sum(part.text.count(FAMILY) for part in parts) == source.count(FAMILY)
 
 
-@every_markup
 @given(source=st.lists(SOUP, max_size=150).map("".join) | st.text(max_size=900), size=st.integers(300, 400))
-def test_hostile_text_is_well_formed(markup: Markup, source: str, size: int) -> None:
-    limit = limit_of(markup, size)
-    parts = render(markup, source, limit)
+def test_hostile_text_is_well_formed(source: str, size: int) -> None:
+    for markup in READERS:
+        note(f"in {markup}")
+        limit = limit_of(markup, size)
+        parts = render(markup, source, limit)
 
-    check_lengths(markup, parts, limit)
-    assert bool(parts) == bool(source.strip())
-    for part in parts:
-        READERS[markup](part.text)
+        check_lengths(markup, parts, limit)
+        assert bool(parts) == bool(source.strip())
+        for part in parts:
+            READERS[markup](part.text)
 
 
 def letters(text: str) -> str:
@@ -151,29 +151,32 @@ def letters(text: str) -> str:
     return re.sub(r"[^\w*~\[\]<&\\!@{}$\"']|[\d_]", "", text)
 
 
-@pytest.mark.parametrize("markup", READ_MARKDOWN)
 @given(source=st.lists(WITHOUT_ADDRESSES, max_size=40).map("".join))
-def test_escaped_markdown_reads_as_the_plain_text(markup: Markup, source: str) -> None:
-    for part in render(markup, source, None):
-        assert letters(READERS[markup](part.text)) == letters(part.plain.replace("\u200b", ""))
+def test_escaped_markdown_reads_as_the_plain_text(source: str) -> None:
+    for markup in READ_MARKDOWN:
+        note(f"in {markup}")
+        for part in render(markup, source, None):
+            assert letters(READERS[markup](part.text)) == letters(part.plain.replace("\u200b", ""))
 
 
-@pytest.mark.parametrize("markup", TELEGRAM)
 @given(source=st.lists(SOUP.filter(lambda each: "](" not in each), max_size=40).map("".join))
-def test_telegram_shows_the_plain_text(markup: Markup, source: str) -> None:
-    for part in render(markup, source, None):
-        seen = READERS[markup](part.text)
-        assert re.sub(r"[\s>\u200b]", "", seen) == re.sub(r"[\s>\u200b]", "", part.plain)
+def test_telegram_shows_the_plain_text(source: str) -> None:
+    for markup in TELEGRAM:
+        note(f"in {markup}")
+        for part in render(markup, source, None):
+            seen = READERS[markup](part.text)
+            assert re.sub(r"[\s>\u200b]", "", seen) == re.sub(r"[\s>\u200b]", "", part.plain)
 
 
-@every_markup
 @given(source=st.lists(SOUP, min_size=5, max_size=40).map("".join), size=st.integers(16, 60))
-def test_the_smallest_limits_are_kept(markup: Markup, source: str, size: int) -> None:
-    parts = render(markup, source, TextLimit(size))
+def test_the_smallest_limits_are_kept(source: str, size: int) -> None:
+    for markup in READERS:
+        note(f"in {markup}")
+        parts = render(markup, source, TextLimit(size))
 
-    assert all(len(part.plain) <= size for part in parts)
-    if markup not in TELEGRAM:
-        assert all(len(part.text) <= size for part in parts)
+        assert all(len(part.plain) <= size for part in parts)
+        if markup not in TELEGRAM:
+            assert all(len(part.text) <= size for part in parts)
 
 
 @given(source=st.lists(SOUP, max_size=60).map("".join) | written().map(lambda document: document[0]))
