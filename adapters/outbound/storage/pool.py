@@ -91,16 +91,6 @@ RECONNECT_SECONDS = 2.0
 let the pool sleep on when the server is back."""
 
 
-class _LastUsedFirst(AsyncConnectionPool[Connection]):
-    """Gives out the connection that came back last, so that few are in use at a moderate load: each process of
-    PostgreSQL has caches of its own."""
-
-    async def _get_ready_connection(self, timeout: float | None) -> Connection | None:
-        if self._pool:
-            self._pool.rotate(1)
-        return await super()._get_ready_connection(timeout)
-
-
 class Database:
     """A pool of autocommitting connections to one PostgreSQL.
 
@@ -114,7 +104,7 @@ class Database:
         self._wait = PATIENCE if wait is None else wait
         self._away = False
         self._held = 0
-        self._pool: AsyncConnectionPool[Connection] = _LastUsedFirst(
+        self._pool = AsyncConnectionPool[Connection](
             dsn,
             min_size=min_size,
             max_size=max_size,

@@ -4,6 +4,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib import import_module
+from types import FunctionType
+from typing import Generic, Protocol
 
 import pytest
 
@@ -40,6 +43,14 @@ OF_LIBRARIES_IN_THE_PRODUCT = {
     "_replace": "a method of named tuples that is public in spite of its name (Python 3.11)",
 }
 """Members of libraries, each with the version it was read in and the reason why the product uses it."""
+
+INHERITED_FROM_LIBRARIES = {
+    ("HttpProtocol", "_unsupported_upgrade_warning"): "uvicorn 0.54.0 has no setting for this warning",
+    ("MailBox", "_get_mailbox_client"): "imap-tools 1.16.0 is given its client in no other way",
+    ("_Client", "_create_socket"): "imaplib of Python 3.11 is given a connected socket in no other way",
+    ("_Stream", "_size"): "aiohttp 3.14.5: how a payload tells its length",
+}
+"""Members of libraries that a class of the product overrides or sets, each with version and reason."""
 
 
 USING = (ast.Attribute, ast.ImportFrom, ast.Call, ast.Constant)
@@ -112,6 +123,37 @@ def test_the_product_uses_no_private_member_of_a_library() -> None:
 
     assert [place for name, place in found.items() if name not in OF_LIBRARIES_IN_THE_PRODUCT] == []
     assert found.keys() == OF_LIBRARIES_IN_THE_PRODUCT.keys(), "an exception is no longer needed"
+
+
+def test_the_product_overrides_no_private_member_of_a_library() -> None:
+    found = {
+        (node.name, name)
+        for path in product()
+        for node in nodes(path, ast.ClassDef)
+        if node.bases and (own := _own_private_names(node))
+        for name in own & _private_names_of_libraries(path, node.name)
+    }
+    assert found == INHERITED_FROM_LIBRARIES.keys()
+
+
+def _own_private_names(node: ast.ClassDef) -> set[str]:
+    """The methods that a class defines, and the attributes of `self` and `super()` that it names."""
+    methods = {part.name for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    attributes = {
+        part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and _is_own(part.value)
+    }
+    return {name for name in methods | attributes if PRIVATE.fullmatch(name)}
+
+
+def _private_names_of_libraries(path: str, name: str) -> set[str]:
+    """What the bases of a class define or use that are no classes of the product."""
+    kind = getattr(import_module(path.removesuffix(".py").replace("/", ".")), name, object)
+    bases = [base for base in kind.__mro__ if base.__module__.split(".")[0] not in PRODUCT]
+    members = [vars(base) for base in bases if base not in (object, Generic, Protocol)]
+    functions = [part for own in members for part in own.values() if isinstance(part, FunctionType)]
+    return {name for own in members for name in own} | {
+        name for function in functions for name in function.__code__.co_names
+    }
 
 
 def _defined(path: str) -> set[str]:
