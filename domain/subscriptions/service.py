@@ -46,6 +46,7 @@ class SubscriptionService:
         await self._check(caller, fields)
         secret = fields.secret or model.standard_secret(self.ids.token(32).encode()[:32])
         await self.log.listen(LISTENER)
+        await self.log.publish()  # what happened before is not pushed
         subscription = await self.store.add(
             user_id,
             replace(fields, secret=secret),
@@ -75,6 +76,7 @@ class SubscriptionService:
         await self._owned(caller, subscription_id)
         await self._check(caller, fields)
         await self.log.listen(LISTENER)
+        await self.log.publish()
         await self.store.change(subscription_id, fields, await self.log.position())
         if fields.status == model.OFF:
             await self.store.switch_off(subscription_id, model.OFF_BY_HAND)
