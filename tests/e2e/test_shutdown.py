@@ -79,9 +79,8 @@ def first_process(data_dir: Path) -> list[int]:
     return [postmaster(data_dir)]
 
 
-@pytest.mark.parametrize(
-    ("suspended", "sign"), [(database_processes, signal.SIGTERM), (first_process, signal.SIGINT)]
-)
+@pytest.mark.parametrize("suspended", [database_processes, first_process])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_while_its_own_database_is_suspended(
     open_folder: Path, suspended: Callable[[Path], list[int]], sign: signal.Signals
 ) -> None:
@@ -263,11 +262,8 @@ def discord(gateway: GatewayStandIn) -> Iterator[str]:
         driver.close()
 
 
-@pytest.mark.parametrize(
-    ("kind", "suspended"),
-    [(Silent, False), (Greeting, True)],
-    ids=["connecting", "connected, and the database suspended"],
-)
+@pytest.mark.parametrize("suspended", [False, True], ids=["database up", "database suspended"])
+@pytest.mark.parametrize("kind", [Greeting, Silent])
 def test_it_ends_with_many_discord_bots(
     open_folder: Path, kind: type[GatewayStandIn], suspended: bool
 ) -> None:
