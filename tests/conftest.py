@@ -85,7 +85,7 @@ pool.PATIENCE = 60.0  # on a busy machine a database may take its time to take a
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
 

@@ -23,11 +23,6 @@ class Subject:
     count_tokens: Callable[[Sequence[str]], Sequence[int]]
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module", params=["hashed", pytest.param("int8", marks=pytest.mark.model)])
 async def subject(request: pytest.FixtureRequest, exported: Exports) -> AsyncIterator[Subject]:
     if request.param == "hashed":

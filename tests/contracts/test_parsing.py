@@ -15,11 +15,6 @@ from tests.support.knowledge import PlainParser
 TEXT = "The cooling pump is serviced in March.\n\nSpare seals lie in rack twelve: Žluťoučký kůň, 東京, 🚀.\n"
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module", params=["sandboxed", "plain"])
 async def parser(request: pytest.FixtureRequest) -> AsyncIterator[Parser]:
     if request.param == "plain":

@@ -23,11 +23,6 @@ NEVER = 3600.0
 
 
 @pytest.fixture(scope="package")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="package")
 async def fork_server() -> AsyncIterator[ForkServer]:
     fork_server = ForkServer()
     yield fork_server

@@ -38,11 +38,6 @@ PLATFORM_URL = "https://platform.example:8443"
 SERVICE_KEY = "internal"
 
 
-@pytest.fixture(autouse=True)
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture
 def clock() -> SetClock:
     return SetClock()

@@ -62,11 +62,6 @@ async def running() -> AsyncIterator[Platform]:
 
 
 @pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with an_async_browser() as browser:
         yield browser

@@ -19,11 +19,6 @@ PIER = "https://pier.example/1"
 
 
 @pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with an_async_browser() as browser:
         yield browser

@@ -36,11 +36,6 @@ IDS = [channel.definition.id for channel in REGISTRY.all()]
 CSRF = re.compile(r'name="csrf" value="(\w+)"')
 
 
-@pytest.fixture(autouse=True)
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class WithPigeons:
     """The channels of this repository and one of another package."""
 

@@ -23,11 +23,6 @@ BOT = ConfigDraft("bot-messenger", {"botToken": "1:a"})
 STORED = Instance(5, "ann", "bot-messenger", "Bot", {"botToken": "1:stored"}, None, NOW, NOW)
 
 
-@pytest.fixture(autouse=True)
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @dataclass
 class Platform:
     """A probe that does what it is told, in place of the one of the channel."""
