@@ -35,9 +35,9 @@ def headers() -> dict[str, str]:
 
 
 @contextmanager
-def unrecorded(_name: str, /, traceparent: str = "", **_attributes: object) -> Iterator[None]:
-    """A span that only makes a traceparent the present one, so that the trace goes on to what is called; one that is
-    not valid is ignored, because it comes from outside."""
+def continued(_name: str, /, traceparent: str = "", **_attributes: object) -> Iterator[None]:
+    """Continues the trace of a caller: makes its traceparent the present one, and records nothing. One that is not
+    valid is ignored, because it comes from outside."""
     if not _VALID.fullmatch(traceparent):
         yield
         return

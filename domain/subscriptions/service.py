@@ -45,12 +45,10 @@ class SubscriptionService:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
         await self._check(caller, fields)
         secret = fields.secret or model.standard_secret(self.ids.token(32).encode()[:32])
-        await self.log.listen(LISTENER)
-        await self.log.publish()  # what happened before is not pushed
         subscription = await self.store.add(
             user_id,
             replace(fields, secret=secret),
-            await self.log.position(),
+            await self._position(),
             MOST_SUBSCRIPTIONS,
             all_users=caller.is_admin,
         )
@@ -75,9 +73,7 @@ class SubscriptionService:
         """Switches on again what was switched off. Raises as `create`."""
         await self._owned(caller, subscription_id)
         await self._check(caller, fields)
-        await self.log.listen(LISTENER)
-        await self.log.publish()
-        await self.store.change(subscription_id, fields, await self.log.position())
+        await self.store.change(subscription_id, fields, await self._position())
         if fields.status == model.OFF:
             await self.store.switch_off(subscription_id, model.OFF_BY_HAND)
         return replace(await self.get(caller, subscription_id), secret=fields.secret)
@@ -116,6 +112,12 @@ class SubscriptionService:
         if not caller.may_act_for(subscription.user_id):
             raise Forbidden("the subscription belongs to another user")
         return subscription
+
+    async def _position(self) -> int:
+        """The newest event so far: what happened before is not pushed. From here on events are recorded."""
+        await self.log.listen(LISTENER)
+        await self.log.publish()
+        return await self.log.position()
 
     async def _view(self, subscription: model.Subscription) -> model.SubscriptionView:
         record = await self.health.find(subscription.id)

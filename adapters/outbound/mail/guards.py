@@ -8,11 +8,10 @@ from unicodedata import combining, normalize
 from adapters.outbound.mail.headers import OWN_PREFIX, Address, Headers
 
 _BULK = {"bulk", "list", "junk", "auto_reply", "auto-reply"}
-_LIST_NAMES = (
-    "List-Id List-Unsubscribe List-Post List-Help List-Subscribe List-Owner List-Archive Mailing-List X-Mailing-List "
-    "X-BeenThere"
-)
-_LIST = _LIST_NAMES.split()
+_LIST = (
+    "List-Id", "List-Unsubscribe", "List-Post", "List-Help", "List-Subscribe", "List-Owner", "List-Archive",
+    "Mailing-List", "X-Mailing-List", "X-BeenThere",
+)  # fmt: skip
 """Fields of mailing lists (RFC 2369, RFC 2919) and of older programs for them."""
 _AUTO_REPLY = (
     *("X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply"),

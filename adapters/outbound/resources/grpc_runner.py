@@ -8,7 +8,6 @@ from typing import Any
 import grpc
 from google.protobuf.json_format import ParseDict
 from grpc import aio
-from switchboard.downstream.v1 import runner_pb2
 from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
@@ -182,9 +181,9 @@ def _delta(message: pb.RunResponse) -> RunDelta:
     return RunDelta(message.text_delta, tuple(artifacts), confirmation, choices, message.handover)
 
 
-def run_request_to_pb(request: RunRequest) -> runner_pb2.RunRequest:
+def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
     """The request as it goes to a `ResourceRunner`; the owner stays inside."""
-    message = to_message(replace(request, context={}), runner_pb2.RunRequest)
+    message = to_message(replace(request, context={}), pb.RunRequest)
     message.ClearField("context")
     if request.context:
         ParseDict(dict(request.context), message.context)

@@ -48,26 +48,6 @@ LIVE = and_(_valid(api_key.c), or_(api_key.c.parent_id.is_(None), _PARENT_LIVES)
 
 FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE)
 """A constant, as each call of the API runs it."""
-ADD = (
-    insert(api_key)
-    .values(
-        {
-            name: bindparam(f"new_{name}")
-            for name in [
-                "user_id",
-                "role",
-                "prefix",
-                "hash",
-                "kind",
-                "name",
-                "created_at",
-                "expires_at",
-                "parent_id",
-            ]
-        }
-    )
-    .returning(*KEY)
-)
 
 
 class PostgresKeys:
@@ -87,18 +67,18 @@ class PostgresKeys:
         return _key(await self._database.fetch_one(statement, {"now": now}))
 
     async def add(self, new: NewCredential, now: datetime) -> ApiKey:
-        parameters = {
-            "new_user_id": new.user_id,
-            "new_role": new.role,
-            "new_prefix": new.prefix,
-            "new_hash": new.digest,
-            "new_kind": new.kind,
-            "new_name": new.name,
-            "new_created_at": now,
-            "new_expires_at": new.expires_at,
-            "new_parent_id": new.parent_id,
-        }
-        [row] = await self._database.fetch(ADD, parameters)
+        added = insert(api_key).values(
+            user_id=new.user_id,
+            role=new.role,
+            prefix=new.prefix,
+            hash=new.digest,
+            kind=new.kind,
+            name=new.name,
+            created_at=now,
+            expires_at=new.expires_at,
+            parent_id=new.parent_id,
+        )
+        [row] = await self._database.fetch(added.returning(*KEY))
         return _known(*row)
 
     async def list(

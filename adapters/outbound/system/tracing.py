@@ -28,7 +28,7 @@ class Traces:
 
     def __init__(self, endpoint: str, role: str = "", authorities: Path | None = None) -> None:
         self._provider: Any = None
-        self.span: Span = trace_context.unrecorded
+        self.span: Span = trace_context.continued
         if not endpoint:
             return
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -58,7 +58,7 @@ class Traces:
             with tracer.start_as_current_span(name, parent, attributes=named):
                 carrier: dict[str, str] = {}
                 propagator.inject(carrier)
-                with trace_context.unrecorded(name, carrier.get(trace_context.HEADER, "")):
+                with trace_context.continued(name, carrier.get(trace_context.HEADER, "")):
                     yield
 
         self.span = span

@@ -140,9 +140,9 @@ def test_a_message_stays_in_the_trace_of_its_caller_through_every_process(
     ["", "00-1-2-01", f"00-{'0' * 32}-b7ad6b7169203331-01", f"ff-{TRACE}-b7ad6b7169203331-01", "x" * 100_000],
 )
 def test_a_header_that_is_no_trace_context_begins_no_trace(header: str) -> None:
-    with trace_context.unrecorded("test", header):
+    with trace_context.continued("test", header):
         assert trace_context.headers() == {}
-    with trace_context.unrecorded("test", CALLER):
+    with trace_context.continued("test", CALLER):
         assert trace_context.headers() == {"traceparent": CALLER}
     assert trace_context.trace_id() == ""
 
@@ -164,7 +164,7 @@ def test_log_lines_name_the_trace_and_the_process_and_are_json_to_the_last_one()
     handler = logs.handler(stream, as_json=True, role="worker")
     logger.addHandler(handler)
     try:
-        with trace_context.unrecorded("test", CALLER):
+        with trace_context.continued("test", CALLER):
             logger.error("a message failed\nand its second line", exc_info=ValueError("broken"))
         logger.error("the process ends")
     finally:
