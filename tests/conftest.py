@@ -1,19 +1,15 @@
 """Fixtures that the whole suite shares."""
 
 import asyncio
-import functools
 import gc
 import re
 import signal
-from collections.abc import Callable, Generator, Iterator
-from importlib import import_module
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-from _pytest.fixtures import FixtureManager
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
-from pytest_bdd.parser import Step
 
 from adapters.outbound.storage import pool
 from tests.support.exported import exported
@@ -48,34 +44,6 @@ providers._get_local_constants = lambda: providers._local_constants
 
 asyncio.set_event_loop_policy(Loops())
 
-
-steps = import_module("pytest_bdd.scenario")  # the package has a function of that name
-
-
-@functools.cache
-def visible_steps(manager: FixtureManager, module: pytest.Module) -> list[pytest.FixtureDef[object]]:
-    """The definitions of steps that scenarios of a module may use."""
-    return [
-        definition
-        for name in steps.get_fixture_names(fixturemanager=manager)
-        for definition in steps.getfixturedefs(manager, name, module) or ()
-        if definition.func in steps.step_function_context_registry
-    ]
-
-
-def definitions_of_step(
-    step: Step, fixturemanager: FixtureManager, node: pytest.Item
-) -> Iterator[pytest.FixtureDef[object]]:
-    """As in pytest-bdd, but without asking pytest for every fixture of the suite at each step, half of the time."""
-    module = node.getparent(pytest.Module)
-    assert module is not None
-    for definition in visible_steps(fixturemanager, module):
-        context = steps.step_function_context_registry[definition.func]
-        if context.type in (None, step.type) and context.parser.is_matching(step.name):
-            yield definition
-
-
-steps.find_fixturedefs_for_step = definitions_of_step
 
 pool.PATIENCE = 60.0  # on a busy machine a database may take its time to take a connection
 
