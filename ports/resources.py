@@ -1,9 +1,9 @@
 """Downstream resources, and what they may ask of knowledge bases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from domain.knowledge.model import Base, SearchResult
 from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult
@@ -76,6 +76,26 @@ class KnowledgeModels(Protocol):
 
         Raises `DownstreamFailed`.
         """
+
+
+class ResourceStates(Protocol):
+    """What the protocol of a resource keeps between two messages of a conversation, such as the id of a thread or of
+    an unfinished task: a JSON object for each instance, session and resource. It goes with the conversation, and
+    after 30 days without a change."""
+
+    async def load(self, instance_id: int, session_id: str, resource: Resource) -> Mapping[str, Any]:
+        """The state, empty where none was saved."""
+
+    async def save(
+        self,
+        instance_id: int,
+        session_id: str,
+        resource: Resource,
+        state: Mapping[str, Any],
+        inbox_id: int | None = None,
+    ) -> None:
+        """Replaces the state; an empty one deletes it. Nothing is saved for a stored message that was erased, or for
+        an instance that is gone."""
 
 
 class ChatHistory(Protocol):

@@ -116,7 +116,9 @@ def build_conversations(
 
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
-    return Resources(foundation.settings, foundation.http, storage.chat_history, knowledge.answers)
+    return Resources(
+        foundation.settings, foundation.http, storage.chat_history, storage.resource_states, knowledge.answers
+    )
 
 
 def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:

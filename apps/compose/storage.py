@@ -23,6 +23,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
+from adapters.outbound.storage.resource_states import PostgresResourceStates
 from adapters.outbound.storage.retention import Retention, Times
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
@@ -106,6 +107,7 @@ class Storage:
         self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
         self.messages = PostgresMessages(database, bus.inbound_enqueued, bus.outbound_enqueued)
         self.chat_history = PostgresChatHistory(database)
+        self.resource_states = PostgresResourceStates(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
         self.retention = Retention(database, times_of(settings), foundation.meter.removed)
         self.event_log = PostgresEventLog(database, settings.event_days)

@@ -39,7 +39,7 @@ from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
 from ports.http import Http
 from ports.indexing import Parser
-from ports.resources import ChatHistory, Downstream, KnowledgeReader
+from ports.resources import ChatHistory, Downstream, KnowledgeReader, ResourceStates
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
@@ -140,11 +140,12 @@ class Resources:
         settings: Settings,
         http: Http,
         history: ChatHistory,
+        states: ResourceStates,
         knowledge: KnowledgeReader,
     ) -> None:
         self._channels = GrpcChannels()
         builtins, seconds = Builtins(knowledge), float(settings.downstream_timeout)
-        runners = Runners(http, self._channels, history, builtins, knowledge, _retrying)
+        runners = Runners(http, self._channels, history, states, builtins, knowledge, _retrying)
         self.rules = _rules(settings, runners.build)
         self.models = RuleModels(self.rules, runners, seconds)
         self.directory = Directory(self.rules, settings.downstream_url, seconds)

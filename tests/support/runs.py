@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.knowledge.model import Base, Level, SearchResult
 from domain.refusals import StorageAway
-from domain.routing.model import InputFile, RunRequest, RunResult, RunSender
+from domain.routing.model import InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
 from ports.resources import Turn
 
@@ -70,6 +70,26 @@ class Knowledge:
 
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         return RunResult(f"{owner} asks {base_id}: {question}")
+
+
+class States:
+    """`ports.resources.ResourceStates` in memory."""
+
+    def __init__(self) -> None:
+        self.saved: dict[tuple[int, str, str], Mapping[str, Any]] = {}
+
+    async def load(self, instance_id: int, session_id: str, resource: Resource) -> Mapping[str, Any]:
+        return self.saved.get((instance_id, session_id, str(resource)), {})
+
+    async def save(
+        self,
+        instance_id: int,
+        session_id: str,
+        resource: Resource,
+        state: Mapping[str, Any],
+        inbox_id: int | None = None,
+    ) -> None:
+        self.saved[instance_id, session_id, str(resource)] = dict(state)
 
 
 class Remembered:

@@ -18,7 +18,7 @@ from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
 from domain.routing.model import RunRequest, RunResult
 from ports.http import Http
-from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, Turn
+from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, ResourceStates, Turn
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 20.0
@@ -141,11 +141,12 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Runners:
-    """Builds runners over the shared HTTP client, gRPC connections and chat history."""
+    """Builds runners over the shared HTTP client, gRPC connections, chat history and states of resources."""
 
     http: Http
     channels: GrpcChannels
     history: ChatHistory
+    states: ResourceStates
     builtins: Builtins
     reader: KnowledgeReader
     retry: Retry

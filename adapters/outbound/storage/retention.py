@@ -151,6 +151,10 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(
         "turns of chats", "chat_history", f"{key[6:]}, id", "created_at", CHAT_TURNS, "chat_history_by_age"
     )
+    key = "instance_id, session_key, resource"
+    yield Rule(
+        "states of resources", "resource_state", key, "updated_at", CHAT_TURNS, "resource_state_by_age"
+    )
     key = "instance_id, alias"
     yield Rule("further ids of people", "session_alias", key, "seen_at", messages, "session_alias_by_age")
     for period, kept in FIGURES.items():

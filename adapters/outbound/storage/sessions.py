@@ -8,7 +8,7 @@ from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import read_statements
-from adapters.outbound.storage.tables import chat_history, tool_approval, tool_confirmation
+from adapters.outbound.storage.tables import chat_history, resource_state, tool_approval, tool_confirmation
 from domain.channels.messages import OptOut, SessionAlias
 from ports.queue import QueueKey
 
@@ -56,8 +56,16 @@ class PostgresSessions:
         )
         approvals = update(tool_approval).filter_by(instance_id=instance_id, session_key=old)
         history = update(chat_history).filter_by(instance_id=instance_id, session_key=old)
+        states = update(resource_state).filter_by(instance_id=instance_id, session_key=old)
+        state_there = resource_state.alias().c
+        has_state = exists().where(
+            state_there.instance_id == instance_id,
+            state_there.session_key == new,
+            state_there.resource == resource_state.c.resource,
+        )
         async with self._database.transaction() as connection:
             await connection.run(history.values(session_key=new))
+            await connection.run(states.where(~has_state).values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))
             for name in ("move_aliases", "alias_former_session", "move_hold"):

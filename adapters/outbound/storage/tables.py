@@ -344,6 +344,16 @@ chat_history = table(
     index("chat_history_by_age", "created_at"),
 )
 
+resource_state = table(
+    "resource_state",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("session_key", Text),
+    key("resource", Text),
+    *required(Text, "state"),
+    *required(Timestamp, "updated_at"),
+    index("resource_state_by_age", "updated_at"),
+)
+
 opt_out = table(
     "opt_out",
     reference("instance_id", "channel_instance.id", primary_key=True),

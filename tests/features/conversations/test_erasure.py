@@ -12,6 +12,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
+from domain.routing.resource import parse_resource
 from ports.resources import Role, Turn
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.waiting import until
@@ -66,6 +67,8 @@ def remember(scene: Scene, inbox_id: int | None = None) -> None:
     session = str(PEOPLE["ada"][2])
     turns = [Turn(Role.USER, f"{WORD} was mentioned")]
     scene.world.run(history.append(scene.bots["ann"], session, "r", turns, inbox_id))
+    states, resource = scene.world.container.storage().resource_states, parse_resource("agent::helper")
+    scene.world.run(states.save(scene.bots["ann"], session, resource, {"thread": WORD}, inbox_id))
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias
 from domain.delivery.model import send_request
-from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.routing.model import Confirmation, ResourceKind, RunRequest, RunResult
+from domain.routing.model import Resource as Named
 from domain.web_chat.model import ChatMessage, ChatPlace
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -226,6 +227,11 @@ def model_session(scene: Scene, text: str) -> None:
     scene.post(scene.hook("agent::chat"), "hello", text)
 
 
+def state_of_resource(scene: Scene, text: str) -> None:
+    states, resource = scene.world.container.storage().resource_states, Named(ResourceKind.AGENT, text)
+    scene.world.run(states.save(scene.hook(), text, resource, {"thread": text}))
+
+
 def question(scene: Scene, text: str) -> None:
     scene.post(scene.hook(), "ask me", text)
 
@@ -357,6 +363,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "outbox.hashtextextended(session_key, instance_id)": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
     "push_cursor.session_key": (logged_session,),
+    "resource_state.resource": (state_of_resource,),
+    "resource_state.session_key": (state_of_resource,),
     "schema_version.version_num": OUTSIDE_NONE,
     "send.idempotency_key": (sent_first,),
     "send.session_key": (sent_first,),
@@ -389,6 +397,7 @@ KEPT = {
     opted_out: "opt_out.session_key",
     post_id: "inbox.event_key",
     question: "tool_confirmation.session_key",
+    state_of_resource: "resource_state.session_key",
     tool_name: "tool_approval.tool_key",
     session_alias: "session_alias.alias",
     unanswered_message: "unanswered.event_key",

@@ -18,7 +18,7 @@ from adapters.outbound.resources.router import Router, Runners
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult
 from ports.resources import Downstream
-from tests.support.runs import Knowledge, Remembered, a_request
+from tests.support.runs import Knowledge, Remembered, States, a_request
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -51,7 +51,9 @@ async def router(tmp_path: Path, http_port: int) -> AsyncIterator[Downstream]:
     await chat.start_server()
     http, channels = AioHttp(AddressPolicy()), GrpcChannels()
     builtins = Builtins(Knowledge())
-    runners = Runners(http, channels, Remembered(), builtins, Knowledge(), retry=lambda inner: inner)
+    runners = Runners(
+        http, channels, Remembered(), States(), builtins, Knowledge(), retry=lambda inner: inner
+    )
     path = tmp_path / "resources.toml"
     ports = {"8701": http_port, "8702": grpc_port, "8703": chat.port}
     text = (EXAMPLES / "resources.toml").read_text("utf-8")

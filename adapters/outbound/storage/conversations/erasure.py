@@ -32,6 +32,7 @@ REST = (
     "delete_dead",
     "delete_aliases",
     "delete_chat_history",
+    "delete_resource_states",
     "delete_web_chat",
     "delete_confirmations",
     "delete_approvals",
@@ -121,7 +122,7 @@ class ConversationExpiry:
             await erase_texts(connection, parameters, "erase_finished_events", "delete_old_sends")
             if not await _exists(connection, "has_dead_letter", parameters):
                 await column(connection, "delete_files", parameters)
-            for name in ("delete_chat_history", "delete_web_chat", "forget_queues"):
+            for name in ("delete_chat_history", "delete_resource_states", "delete_web_chat", "forget_queues"):
                 await connection.execute(SQL[name], parameters)
         return True
 

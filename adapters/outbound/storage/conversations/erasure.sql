@@ -79,6 +79,9 @@ DELETE FROM session_alias WHERE {{ of_session }}
 -- name: delete_chat_history
 DELETE FROM chat_history WHERE {{ of_session }}
 
+-- name: delete_resource_states
+DELETE FROM resource_state WHERE {{ of_session }}
+
 -- name: delete_web_chat
 -- What the web chat shows. Index `web_chat_session`.
 DELETE FROM web_chat WHERE {{ of_session }}
