@@ -40,6 +40,33 @@ IDEMPOTENCY_KEY = 200
 CHOICES = 25
 CHOICE_LABEL = 200
 CHOICE_VALUE = 2000
+LINK_BUTTONS = 10
+"""Of an answer, and of each of its cards."""
+LINK_LABEL = 80
+CARDS = 10
+CARD_TITLE = 200
+CARD_TEXT = 4000
+CARD_FIELDS = 20
+CARD_FIELD_NAME = 100
+CARD_FIELD_VALUE = 500
+PLACE = 300
+"""The name of a location, and its address."""
+CONTACT_NAME = 200
+CONTACT_ENTRIES = 5
+"""Phone numbers of a contact, and mail addresses."""
+FORM_FIELDS = 20
+FORM_TITLE = 100
+FORM_TEXT = 4000
+FORM_NAME = 100
+"""Of a form, and of each of its fields."""
+FORM_LABEL = 200
+FORM_SUBMIT = 40
+FORM_VALUE = 4000
+"""What a person writes into one field."""
+ASSIGNEE = 210
+LABELS = 20
+LABEL = 50
+"""Of a conversation."""
 TEMPLATE_NAME = 512
 TEMPLATE_LANGUAGE = 20
 TEMPLATE_PARAMETERS = 50

@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import numbered
+from domain.conversations.rich_text import with_text
 from ports.capabilities import ReplySender
 from ports.channels import AnyChannel
 
@@ -17,7 +18,8 @@ async def render_answer(
     channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
 ) -> tuple[tuple[OutboundMessage, ...], bool]:
     """The messages, none if the channel cannot send, and whether the sender types which choice it picks: more choices
-    than a message has buttons become a numbered list. Long texts are rendered in a thread."""
+    than a message has buttons become a numbered list, and rich content without a native form on the platform becomes
+    text. Long texts are rendered in a thread."""
     is_numbered = bool(answer.choices) and len(answer.choices) > channel.buttons(config, target)
     is_typed = is_numbered and not answer.question
     sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
@@ -25,6 +27,8 @@ async def render_answer(
         return (), is_typed
     if is_numbered:
         answer = numbered(answer)
+    if answer.rich:
+        answer = with_text(answer, channel.rich_kinds)
     return tuple(await off_loop(len(answer.text), sender.render, config, target, answer)), is_typed
 
 

@@ -8,6 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from domain.channels.answers import Artifact, OutboundMessage
 from domain.channels.messages import ChannelMetadata, Sent, Target
 from domain.channels.model import ChannelDefinition, PlatformAddress, Proof
+from domain.channels.rich import RichKind
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from domain.instances.model import Instance
 from ports import capabilities
@@ -24,7 +25,8 @@ T = TypeVar("T")
 class Channel(Generic[C, T]):
     """One channel, as `build` of its folder returns it. A capability that the platform does not have is None.
 
-    `config` and `target` convert the stored JSON objects to the channel's own types. `takes_opt_outs`: people end the
+    `config` and `target` convert the stored JSON objects to the channel's own types. `rich_kinds` of an answer
+    come to its sender as they are, others as text. `takes_opt_outs`: people end the
     messages to them with a word (`Received.opt_outs`). `refusals` are the reasons for which messages are refused
     (`Event.refused`), that of senders who are not verified aside. `call_proof` and `connection_proof` say who proves
     the senders of events that come by a call, and over a connection; all others are proved by the instance's owner.
@@ -67,6 +69,7 @@ class Channel(Generic[C, T]):
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
     chat_site: ChatSite[C] | None = None
+    rich_kinds: frozenset[RichKind] = frozenset()
     refusals: tuple[str, ...] = ()
     takes_opt_outs: bool = False
     call_proof: Proof = Proof.OWNER

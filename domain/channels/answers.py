@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
 
@@ -82,6 +83,8 @@ class Answer:
     `template` is sent in place of text and files, by a channel that has `TemplateRules`.
     `wants_person`: a person is to take the conversation over.
     `callback_url` is the instance's callback address, for buttons that carry the address of their press.
+    `rich` is what the answer holds beside: links, cards, a location, a contact, a form. `silent`: nothing is sent.
+    `change` is what the answer does to its conversation.
     """
 
     text: str
@@ -95,6 +98,9 @@ class Answer:
     author: Author = Author.SYSTEM
     wants_person: bool = False
     callback_url: str = ""
+    rich: RichContent | None = None
+    silent: bool = False
+    change: ConversationChange | None = None
 
 
 @value

@@ -92,7 +92,7 @@ def numbered(answer: Answer) -> Answer:
     if not answer.choices or answer.question:
         return replace(answer, choices=())
     listed = "\n".join(
-        f"{number}. {_literal(choice.label)}" for number, choice in enumerate(answer.choices, start=1)
+        f"{number}. {literal(choice.label)}" for number, choice in enumerate(answer.choices, start=1)
     )
     text = "\n\n".join(filter(None, (answer.text.rstrip(), listed)))
     return replace(answer, text=text, choices=())
@@ -100,9 +100,9 @@ def numbered(answer: Answer) -> Answer:
 
 def chosen(offer: Offer, choice: Choice) -> ClosedPrompt:
     """What the message reads once one of its choices was pressed."""
-    return ClosedPrompt(f"{offer.text.rstrip()}\n\n**{_literal(choice.label)}**".lstrip(), choice.label, "")
+    return ClosedPrompt(f"{offer.text.rstrip()}\n\n**{literal(choice.label)}**".lstrip(), choice.label, "")
 
 
-def _literal(label: str) -> str:
+def literal(label: str) -> str:
     """The label in Markdown."""
     return _MARKUP.sub(r"\\\1", label)

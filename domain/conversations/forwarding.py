@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Config, Event
 from domain.conversations.model import Destination
+from domain.conversations.rich_text import with_text
 from domain.conversations.sending import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.knowledge.model import Level
@@ -73,6 +74,7 @@ class ForwardingService:
         not be sent, None where it was or need not be. Raises `Unavailable`."""
         forwarding = context.channel.forwarding
         destination = forwarding.destination(context.config) if forwarding else None
+        answer = with_text(answer)
         if destination is None or not _says_something(answer):
             return None
         try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
+from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference, offered
@@ -135,12 +136,16 @@ class InvocationService:
             artifacts = tuple(await self.files.publish(result.artifacts, place))
         confirmation = result.confirmation
         if confirmation is None:
+            if result.silent:
+                return _silent(result)
             answer = Answer(
                 result.text,
                 artifacts,
                 result.choices,
                 author=Author.RESOURCE,
                 wants_person=result.wants_person,
+                rich=result.rich,
+                change=result.change,
             )
             return self._offer(context, queued, answer) if result.choices else answer
         scope = _scope(context, queued, request.sender.user_id)
@@ -170,7 +175,8 @@ class InvocationService:
             text = "\n\n".join(text for text in (before.text, result.text) if text)
             wants_person = before.wants_person or result.wants_person
             artifacts = before.artifacts + result.artifacts
-            result = replace(result, text=text, artifacts=artifacts, wants_person=wants_person)
+            rich = joined_content(before.rich, result.rich)
+            result = replace(result, text=text, artifacts=artifacts, wants_person=wants_person, rich=rich)
         raise ProcessingFailed(
             APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
         )
@@ -205,6 +211,13 @@ class InvocationService:
         """The answer with what the buttons of its choices need. No sender knows the request id."""
         url = self.callback_address + context.instance.webhook_path
         return offered(answer, answer_to(queued.id), queued.event.request_id, url)
+
+
+def _silent(result: RunResult) -> Answer:
+    """The answer of a resource that sends none: nobody hears anything, but for what is done to the conversation."""
+    return Answer(
+        "", author=Author.RESOURCE, wants_person=result.wants_person, silent=True, change=result.change
+    )
 
 
 def _scope(context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> ApprovalScope:

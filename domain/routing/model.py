@@ -18,6 +18,7 @@ from enum import StrEnum
 from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
 from domain.channels.model import Proof
+from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
 
@@ -112,7 +113,8 @@ class RunRequest:
     read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
     called, the oldest first. `choice`: the sender picked what was offered, or pressed a button. `reaction`: the
     sender reacted to a message with this emoji, and wrote nothing. `context` is what else the platform says of the
-    message, a JSON object with the keys of `domain.channels.context`.
+    message, a JSON object with the keys of `domain.channels.context`. `form` is what the sender filled in, a JSON
+    object with the `name` of the form, where it has one, and the `values` by field; `text` lists them then.
     `timeout` bounds the whole run, retries included, in seconds.
     `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
     is kept of it here.
@@ -134,6 +136,7 @@ class RunRequest:
     choice: bool = False
     reaction: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
+    form: Mapping[str, object] = field(default_factory=dict)
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
     inbox_id: int | None = field(default=None, compare=False, repr=False)
@@ -178,7 +181,8 @@ class Citation:
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
     `wants_person`: a person is to take the conversation over. `citations`: what the text relies on. `unsearched`: the
-    model could search knowledge bases, and did not."""
+    model could search knowledge bases, and did not. `rich`: links, cards, a location, a contact, a form. `silent`:
+    nothing is sent. `change`: what is done to the conversation."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -187,12 +191,16 @@ class RunResult:
     wants_person: bool = False
     citations: tuple[Citation, ...] = ()
     unsearched: bool = False
+    rich: RichContent | None = None
+    silent: bool = False
+    change: ConversationChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
-    """A piece of a result on its way: texts are joined, artifacts collected, of confirmations and choices the last
-    count, and one `wants_person` is enough. With `replaces` its text takes the place of all before it."""
+    """A piece of a result on its way: texts are joined, artifacts collected, of confirmations, choices, changes and
+    each part of rich content the last count, and one `wants_person` or `silent` is enough. With `replaces` its text
+    takes the place of all before it."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -202,6 +210,9 @@ class RunDelta:
     citations: tuple[Citation, ...] = ()
     replaces: bool = False
     unsearched: bool = False
+    rich: RichContent | None = None
+    silent: bool = False
+    change: ConversationChange | None = None
 
 
 RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"

@@ -8,8 +8,10 @@ from itertools import product
 
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome
+from domain.channels.typed import ChannelTarget
 from domain.conversations.forwarding import ForwardingService
 from domain.conversations.history import HANDLER_MINUTES
+from domain.conversations.rich_text import with_text
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
@@ -216,9 +218,8 @@ async def _outcome(
 ) -> EventOutcome:
     queued, event, channel = work.queued, work.queued.event, context.channel
     target = context.target(event)
-    if answer is None and (
-        context.draft or (channel.waiting and channel.waiting.shows_waiting(context.config, target))
-    ):
+    shows_work = _shows_work(context, target)
+    if answer is None and shows_work:
         answer = Answer("")
     outcome = EventOutcome(
         work.key,
@@ -238,10 +239,11 @@ async def _outcome(
         )
         # Where nobody can be written to, no person can take over.
         hands_over = answer.wants_person and channel.sender is not None
+        answer = with_text(answer, channel.rich_kinds)
         messages, is_numbered = await render_answer(channel, context.config, target, answer)
         outcome = replace(
             outcome,
-            messages=messages,
+            messages=messages if shows_work or not answer.silent else (),
             answer=answer,
             prompt=bool(answer.choices),
             numbered=is_numbered,
@@ -251,6 +253,12 @@ async def _outcome(
         ended = CallOutcome.FAILED if error else CallOutcome.ANSWERED
         outcome = replace(outcome, result=CallResult(ended, answer))
     return outcome
+
+
+def _shows_work(context: ConversationContext, target: ChannelTarget) -> bool:
+    """Return True if the sender sees a sign that an answer is being made, which only an answer takes away."""
+    waiting = context.channel.waiting
+    return bool(context.draft) or (waiting is not None and waiting.shows_waiting(context.config, target))
 
 
 def _extra(work: _Work) -> dict[str, int]:

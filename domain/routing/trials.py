@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from domain import limits
 from domain.access.model import Caller
+from domain.channels.answers import Answer
 from domain.channels.model import Proof
+from domain.conversations.rich_text import with_text
 from domain.refusals import Fault, Forbidden, Invalid, TooMany
 from domain.routing import model
 from domain.routing.resource import parse_resource
@@ -71,8 +73,9 @@ class TrialService:
             try:
                 async with asyncio.timeout(SECONDS):
                     result = await self.downstream.run(request)
+                    shown = with_text(Answer(result.text, rich=result.rich))
                     answer = model.TrialAnswer(
-                        result.text[:MOST_SHOWN],
+                        shown.text[:MOST_SHOWN],
                         tuple(artifact.name for artifact in result.artifacts),
                         tuple(choice.label for choice in result.choices),
                         result.confirmation.tool if result.confirmation else "",

@@ -5,11 +5,12 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from typing import cast
 
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
-from domain.channels.answers import Choice
-from domain.routing.model import Citation, Confirmation, Progress, ResultArtifact, RunDelta, RunResult
+from domain.channels.rich import joined_content
+from domain.routing.model import Progress, RunDelta, RunResult
 from ports.http import HttpAnswer, HttpFailed
 from ports.resources import DownstreamFailed
 
@@ -38,13 +39,9 @@ def broken_exchange(error: HttpFailed) -> DownstreamFailed:
 
 
 async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:
-    """The complete result; of confirmations and choices the last count. Raises `DownstreamFailed` over the limits."""
+    """The complete result. Raises `DownstreamFailed` over the limits."""
     texts: list[str] = []
-    artifacts: list[ResultArtifact] = []
-    confirmation: Confirmation | None = None
-    choices: tuple[Choice, ...] = ()
-    citations: tuple[Citation, ...] = ()
-    wants_person, unsearched, size = False, False, 0
+    result, size = RunResult(""), 0
 
     def so_far() -> str:
         return "".join(texts)
@@ -55,19 +52,29 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 if delta.replaces:
                     texts.clear()
                 texts.append(delta.text)
-                artifacts.extend(delta.artifacts)
-                confirmation = delta.confirmation or confirmation
-                choices = delta.choices or choices
-                citations = delta.citations or citations
-                wants_person |= delta.wants_person
-                unsearched |= delta.unsearched
+                result = _with(result, delta)
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
-                    checked_result(RunResult(so_far(), tuple(artifacts)))
+                    checked_result(replace(result, text=so_far()))
                 if progress and delta.text:
                     progress(so_far)
-        rest = choices, wants_person, citations, unsearched
-        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, *rest))
+        return checked_result(replace(result, text=so_far()))
+
+
+def _with(result: RunResult, delta: RunDelta) -> RunResult:
+    """The result with what the next piece holds beside its text."""
+    return RunResult(
+        "",
+        result.artifacts + delta.artifacts,
+        delta.confirmation or result.confirmation,
+        delta.choices or result.choices,
+        wants_person=result.wants_person or delta.wants_person,
+        citations=delta.citations or result.citations,
+        unsearched=result.unsearched or delta.unsearched,
+        rich=joined_content(result.rich, delta.rich),
+        silent=result.silent or delta.silent,
+        change=delta.change or result.change,
+    )
 
 
 @contextmanager

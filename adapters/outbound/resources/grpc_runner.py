@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import grpc
-from google.protobuf.json_format import ParseDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from grpc import aio
 from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
@@ -117,7 +117,7 @@ class GrpcRunner:
             with usable():
                 async for message in call:
                     begun = True
-                    yield _delta(message)
+                    yield delta_of(message)
         except aio.AioRpcError as error:
             raise _failure(error, begun=begun) from error
         finally:
@@ -155,7 +155,7 @@ def _retry_after(error: aio.AioRpcError) -> float | None:
     return None
 
 
-def _delta(message: pb.RunResponse) -> RunDelta:
+def delta_of(message: pb.RunResponse) -> RunDelta:
     artifacts = []
     for at, artifact in enumerate(message.artifacts):
         content = artifact.WhichOneof("content")
@@ -178,13 +178,41 @@ def _delta(message: pb.RunResponse) -> RunDelta:
                 raise messages.BadAnswer("confirmation.parameters_json is not an object")
         confirmation = messages.checked_confirmation(message.confirmation.tool, parameters)
     choices = tuple(Choice(choice.label, choice.value) for choice in message.choices)
-    return RunDelta(message.text_delta, tuple(artifacts), confirmation, choices, message.handover)
+    rich, silent, change = messages.beside_text(_beside_text(message))
+    return RunDelta(
+        message.text_delta,
+        tuple(artifacts),
+        confirmation,
+        choices,
+        message.handover,
+        rich=rich,
+        silent=silent,
+        change=change,
+    )
+
+
+_BESIDE_TEXT = frozenset({
+    "buttons", "cards", "location", "contact", "form", "silent", "assign", "labels", "remove_labels", "close",
+})  # fmt: skip
+
+
+def _beside_text(message: pb.RunResponse) -> dict[str, Any]:
+    """The fields of `_BESIDE_TEXT` that are set, as the JSON of an answer has them."""
+    values: dict[str, Any] = {
+        field.name: value for field, value in message.ListFields() if field.name in _BESIDE_TEXT
+    }
+    if not values:
+        return {}
+    return MessageToDict(pb.RunResponse(**values), always_print_fields_with_no_presence=True)
 
 
 def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
     """The request as it goes to a `ResourceRunner`; the owner stays inside."""
-    message = to_message(replace(request, context={}), pb.RunRequest)
+    message = to_message(replace(request, context={}, form={}), pb.RunRequest)
     message.ClearField("context")
+    message.ClearField("form")
     if request.context:
         ParseDict(dict(request.context), message.context)
+    if request.form:
+        ParseDict(dict(request.form), message.form)
     return message

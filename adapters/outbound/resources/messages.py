@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.channels.answers import Choice
+from domain.channels.rich import ConversationChange, RichContent
+from domain.channels.rich_reading import BadContent, read_change, read_rich, read_silent
 from domain.conversations.choices import choice_faults
 from domain.files import MAX_FILES, file_fault
 from domain.routing.model import Confirmation, InputFile, ResultArtifact, RunRequest, RunResult
@@ -61,6 +63,8 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         body["reaction"] = request.reaction
     if request.context:
         body["context"] = request.context
+    if request.form:
+        body["form"] = request.form
     if (quoted := request.quoted) is not None:
         files = _files_json(quoted.files)
         body["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
@@ -85,7 +89,10 @@ def result_of(value: Any) -> RunResult:
     artifacts = value.get("artifacts")
     confirmation = value.get("confirmation")
     choices = _list(value.get("choices"), "choices")
-    has_content = "text" in value or artifacts or confirmation is not None or choices
+    rich, silent, change = beside_text(value)
+    has_content = (
+        "text" in value or artifacts or confirmation is not None or choices or rich or silent or change
+    )
     if not has_content and not _wants_person(value):
         raise BadAnswer("the answer has no text")
     text = _text(value, "text", default="")
@@ -102,7 +109,29 @@ def result_of(value: Any) -> RunResult:
         offered.append(
             Choice(_text(item, "label", f"choices[{at}]"), _text(item, "value", f"choices[{at}]", ""))
         )
-    return checked_result(RunResult(text, tuple(files), confirmation, tuple(offered), _wants_person(value)))
+    return checked_result(
+        RunResult(
+            text,
+            tuple(files),
+            confirmation,
+            tuple(offered),
+            _wants_person(value),
+            rich=rich,
+            silent=silent,
+            change=change,
+        )
+    )
+
+
+def beside_text(value: Mapping[str, Any]) -> tuple[RichContent | None, bool, ConversationChange | None]:
+    """The rich content of an answer, whether it is silent, and what it does to its conversation.
+
+    Raises `BadAnswer`.
+    """
+    try:
+        return read_rich(value), read_silent(value), read_change(value)
+    except BadContent as error:
+        raise BadAnswer(str(error)) from None
 
 
 def checked_result(result: RunResult) -> RunResult:

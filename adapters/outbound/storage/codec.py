@@ -13,7 +13,10 @@ from adapters import trace_context
 from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.model import Proof
+from domain.channels.rich import rich_json
+from domain.channels.rich_reading import read_rich
 from domain.conversations.choices import Offer
+from domain.conversations.rich_text import with_text
 from domain.refusals import INTERNAL
 from ports.queue import CallResult
 
@@ -224,14 +227,16 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
             for artifact in answer.artifacts
         ],
         "choices": [[choice.label, choice.value, choice.reference] for choice in answer.choices],
+        **({"rich": rich_json(answer.rich)} if answer.rich else {}),
         "request": answer.request_id,
         "session": answer.session_id,
     }
 
 
 def content_of(answer: Answer) -> dict[str, Any]:
-    """What a message says and who wrote it, as it is kept for the history of its conversation. A file of which we
-    hold a copy is kept by its key: its address expires."""
+    """What a message says and who wrote it, as it is kept for the history of its conversation, with rich content as
+    text. A file of which we hold a copy is kept by its key: its address expires."""
+    answer = with_text(answer)
     return {
         "text": answer.text,
         "files": [
@@ -280,6 +285,7 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
             for stored in document["artifacts"]
         ),
         choices=tuple(_known(Choice, stored) for stored in document["choices"]),
+        rich=read_rich(document["rich"]) if "rich" in document else None,
         request_id=document["request"],
         session_id=document["session"],
     )

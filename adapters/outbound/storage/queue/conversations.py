@@ -114,7 +114,7 @@ def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
 def _answer(outcome: EventOutcome) -> bytes | None:
     """The JSON text of the answer. None for one that says nothing: it only ends a typing indicator."""
     answer = outcome.answer
-    if answer is None or not (answer.text or answer.artifacts or answer.choices):
+    if answer is None or not (answer.text or answer.artifacts or answer.choices or answer.rich):
         return None
     return codec.dump_bytes(codec.content_of(answer))
 

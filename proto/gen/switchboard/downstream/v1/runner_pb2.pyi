@@ -219,6 +219,7 @@ class RunRequest(_message.Message):
     CHOICE_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     instance_id: _builtins.int
     channel_id: _builtins.str
@@ -250,6 +251,12 @@ class RunRequest(_message.Message):
         keys.
         """
 
+    @_builtins.property
+    def form(self) -> _struct_pb2.Struct:
+        """What the sender filled in, where the resource asked by a form: `name` of the form, where it has one, and `values` by
+        the names of its fields. `text` lists them for people.
+        """
+
     def __init__(
         self,
         *,
@@ -268,21 +275,26 @@ class RunRequest(_message.Message):
         choice: _builtins.bool = ...,
         reaction: _builtins.str = ...,
         context: _struct_pb2.Struct | None = ...,
+        form: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_quoted", b"_quoted", "approval", b"approval", "context", b"context", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_form", b"_form", "_quoted", b"_quoted", "approval", b"approval", "context", b"context", "form", b"form", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "context", b"context", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "reaction", b"reaction", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_form", b"_form", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "context", b"context", "files", b"files", "form", b"form", "instance_id", b"instance_id", "quoted", b"quoted", "reaction", b"reaction", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__approval: _TypeAlias = _typing.Literal["approval"]  # noqa: Y015
     _WhichOneofArgType__approval: _TypeAlias = _typing.Literal["_approval", b"_approval"]  # noqa: Y015
     _WhichOneofReturnType__context: _TypeAlias = _typing.Literal["context"]  # noqa: Y015
     _WhichOneofArgType__context: _TypeAlias = _typing.Literal["_context", b"_context"]  # noqa: Y015
+    _WhichOneofReturnType__form: _TypeAlias = _typing.Literal["form"]  # noqa: Y015
+    _WhichOneofArgType__form: _TypeAlias = _typing.Literal["_form", b"_form"]  # noqa: Y015
     _WhichOneofReturnType__quoted: _TypeAlias = _typing.Literal["quoted"]  # noqa: Y015
     _WhichOneofArgType__quoted: _TypeAlias = _typing.Literal["_quoted", b"_quoted"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__approval) -> _WhichOneofReturnType__approval | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__context) -> _WhichOneofReturnType__context | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__form) -> _WhichOneofReturnType__form | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__quoted) -> _WhichOneofReturnType__quoted | None: ...
 
@@ -367,6 +379,275 @@ class Choice(_message.Message):
 Global___Choice: _TypeAlias = Choice  # noqa: Y015
 
 @_typing.final
+class LinkButton(_message.Message):
+    """A link that is shown as a button where there are buttons."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LABEL_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    label: _builtins.str
+    """One line, up to 80 characters."""
+    url: _builtins.str
+    """An address with http, https, tel or mailto."""
+    def __init__(
+        self,
+        *,
+        label: _builtins.str = ...,
+        url: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["label", b"label", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LinkButton: _TypeAlias = LinkButton  # noqa: Y015
+
+@_typing.final
+class CardField(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    value: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardField: _TypeAlias = CardField  # noqa: Y015
+
+@_typing.final
+class Card(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    PICTURE_FIELD_NUMBER: _builtins.int
+    FIELDS_FIELD_NUMBER: _builtins.int
+    BUTTONS_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """One line, up to 200 characters."""
+    text: _builtins.str
+    """Markdown, up to 4,000 characters."""
+    picture: _builtins.str
+    """Address of a picture; it must be readable for the platform. Empty for none."""
+    @_builtins.property
+    def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardField]:
+        """Up to 20."""
+
+    @_builtins.property
+    def buttons(self) -> _containers.RepeatedCompositeFieldContainer[Global___LinkButton]:
+        """Up to 10."""
+
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        text: _builtins.str = ...,
+        picture: _builtins.str = ...,
+        fields: _abc.Iterable[Global___CardField] | None = ...,
+        buttons: _abc.Iterable[Global___LinkButton] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["buttons", b"buttons", "fields", b"fields", "picture", b"picture", "text", b"text", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Card: _TypeAlias = Card  # noqa: Y015
+
+@_typing.final
+class Location(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LATITUDE_FIELD_NUMBER: _builtins.int
+    LONGITUDE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    latitude: _builtins.float
+    """Degrees."""
+    longitude: _builtins.float
+    name: _builtins.str
+    address: _builtins.str
+    def __init__(
+        self,
+        *,
+        latitude: _builtins.float = ...,
+        longitude: _builtins.float = ...,
+        name: _builtins.str = ...,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "latitude", b"latitude", "longitude", b"longitude", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Location: _TypeAlias = Location  # noqa: Y015
+
+@_typing.final
+class Contact(_message.Message):
+    """At least one phone number or mail address."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    PHONES_FIELD_NUMBER: _builtins.int
+    EMAILS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    @_builtins.property
+    def phones(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def emails(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        phones: _abc.Iterable[_builtins.str] | None = ...,
+        emails: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["emails", b"emails", "name", b"name", "phones", b"phones"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Contact: _TypeAlias = Contact  # noqa: Y015
+
+@_typing.final
+class FormOption(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LABEL_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    label: _builtins.str
+    value: _builtins.str
+    """What comes back; the label where it is empty."""
+    def __init__(
+        self,
+        *,
+        label: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["label", b"label", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FormOption: _TypeAlias = FormOption  # noqa: Y015
+
+@_typing.final
+class FormField(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    REQUIRED_FIELD_NUMBER: _builtins.int
+    DEFAULT_FIELD_NUMBER: _builtins.int
+    MIN_FIELD_NUMBER: _builtins.int
+    MAX_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Under this name the value comes back."""
+    type: _builtins.str
+    """"text", "multiline", "number", "email", "phone", "date", "boolean", "choice" or "choices"; "text" where it is empty."""
+    label: _builtins.str
+    """The question. It must not ask for a password, a PIN or the number of a payment card."""
+    required: _builtins.bool
+    min: _builtins.float
+    """Bounds of a number, or of the characters of a text."""
+    max: _builtins.float
+    @_builtins.property
+    def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormOption]:
+        """Of "choice" and "choices", up to 25."""
+
+    @_builtins.property
+    def default(self) -> _struct_pb2.Value:
+        """The value of a field that is left out: of the type that comes back."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        type: _builtins.str = ...,
+        label: _builtins.str = ...,
+        options: _abc.Iterable[Global___FormOption] | None = ...,
+        required: _builtins.bool = ...,
+        default: _struct_pb2.Value | None = ...,
+        min: _builtins.float | None = ...,
+        max: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_default", b"_default", "_max", b"_max", "_min", b"_min", "default", b"default", "max", b"max", "min", b"min"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default", b"_default", "_max", b"_max", "_min", b"_min", "default", b"default", "label", b"label", "max", b"max", "min", b"min", "name", b"name", "options", b"options", "required", b"required", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__default: _TypeAlias = _typing.Literal["default"]  # noqa: Y015
+    _WhichOneofArgType__default: _TypeAlias = _typing.Literal["_default", b"_default"]  # noqa: Y015
+    _WhichOneofReturnType__max: _TypeAlias = _typing.Literal["max"]  # noqa: Y015
+    _WhichOneofArgType__max: _TypeAlias = _typing.Literal["_max", b"_max"]  # noqa: Y015
+    _WhichOneofReturnType__min: _TypeAlias = _typing.Literal["min"]  # noqa: Y015
+    _WhichOneofArgType__min: _TypeAlias = _typing.Literal["_min", b"_min"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__default) -> _WhichOneofReturnType__default | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max) -> _WhichOneofReturnType__max | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min) -> _WhichOneofReturnType__min | None: ...
+
+Global___FormField: _TypeAlias = FormField  # noqa: Y015
+
+@_typing.final
+class Form(_message.Message):
+    """Questions to the sender. The values come back as `RunRequest.form`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    FIELDS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    SUBMIT_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    name: _builtins.str
+    """Comes back with the values."""
+    text: _builtins.str
+    """Markdown, shown before the questions."""
+    submit: _builtins.str
+    """The label of the button that sends the values."""
+    @_builtins.property
+    def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormField]:
+        """Up to 20."""
+
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        fields: _abc.Iterable[Global___FormField] | None = ...,
+        name: _builtins.str = ...,
+        text: _builtins.str = ...,
+        submit: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fields", b"fields", "name", b"name", "submit", b"submit", "text", b"text", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Form: _TypeAlias = Form  # noqa: Y015
+
+@_typing.final
 class RunResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -375,10 +656,26 @@ class RunResponse(_message.Message):
     CONFIRMATION_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
     HANDOVER_FIELD_NUMBER: _builtins.int
+    BUTTONS_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
+    CONTACT_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
+    SILENT_FIELD_NUMBER: _builtins.int
+    ASSIGN_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    REMOVE_LABELS_FIELD_NUMBER: _builtins.int
+    CLOSE_FIELD_NUMBER: _builtins.int
     text_delta: _builtins.str
     """A piece of the answer's Markdown text."""
     handover: _builtins.bool
     """A person is to take the conversation over: the resource gets no more of its messages until that is over."""
+    silent: _builtins.bool
+    """Nothing is sent; the message counts as answered."""
+    assign: _builtins.str
+    """Who is responsible for the conversation: "user:ID", "team:ID", or empty for nobody. Absent: as before."""
+    close: _builtins.bool
+    """The conversation is closed until the person writes again."""
     @_builtins.property
     def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Artifact]: ...
     @_builtins.property
@@ -387,6 +684,26 @@ class RunResponse(_message.Message):
     def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Choice]:
         """The last message that has any counts."""
 
+    @_builtins.property
+    def buttons(self) -> _containers.RepeatedCompositeFieldContainer[Global___LinkButton]:
+        """Links. Of this and each of the next four fields the last message that has any counts. Up to 10."""
+
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedCompositeFieldContainer[Global___Card]:
+        """Up to 10."""
+
+    @_builtins.property
+    def location(self) -> Global___Location: ...
+    @_builtins.property
+    def contact(self) -> Global___Contact: ...
+    @_builtins.property
+    def form(self) -> Global___Form: ...
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels that the conversation gets, and that it loses. Up to 20 each, of up to 50 characters."""
+
+    @_builtins.property
+    def remove_labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -395,13 +712,40 @@ class RunResponse(_message.Message):
         confirmation: Global___Confirmation | None = ...,
         choices: _abc.Iterable[Global___Choice] | None = ...,
         handover: _builtins.bool = ...,
+        buttons: _abc.Iterable[Global___LinkButton] | None = ...,
+        cards: _abc.Iterable[Global___Card] | None = ...,
+        location: Global___Location | None = ...,
+        contact: Global___Contact | None = ...,
+        form: Global___Form | None = ...,
+        silent: _builtins.bool = ...,
+        assign: _builtins.str | None = ...,
+        labels: _abc.Iterable[_builtins.str] | None = ...,
+        remove_labels: _abc.Iterable[_builtins.str] | None = ...,
+        close: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "confirmation", b"confirmation"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "assign", b"assign", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "artifacts", b"artifacts", "choices", b"choices", "confirmation", b"confirmation", "handover", b"handover", "text_delta", b"text_delta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "artifacts", b"artifacts", "assign", b"assign", "buttons", b"buttons", "cards", b"cards", "choices", b"choices", "close", b"close", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "handover", b"handover", "labels", b"labels", "location", b"location", "remove_labels", b"remove_labels", "silent", b"silent", "text_delta", b"text_delta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__assign: _TypeAlias = _typing.Literal["assign"]  # noqa: Y015
+    _WhichOneofArgType__assign: _TypeAlias = _typing.Literal["_assign", b"_assign"]  # noqa: Y015
     _WhichOneofReturnType__confirmation: _TypeAlias = _typing.Literal["confirmation"]  # noqa: Y015
     _WhichOneofArgType__confirmation: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation"]  # noqa: Y015
+    _WhichOneofReturnType__contact: _TypeAlias = _typing.Literal["contact"]  # noqa: Y015
+    _WhichOneofArgType__contact: _TypeAlias = _typing.Literal["_contact", b"_contact"]  # noqa: Y015
+    _WhichOneofReturnType__form: _TypeAlias = _typing.Literal["form"]  # noqa: Y015
+    _WhichOneofArgType__form: _TypeAlias = _typing.Literal["_form", b"_form"]  # noqa: Y015
+    _WhichOneofReturnType__location: _TypeAlias = _typing.Literal["location"]  # noqa: Y015
+    _WhichOneofArgType__location: _TypeAlias = _typing.Literal["_location", b"_location"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__assign) -> _WhichOneofReturnType__assign | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__confirmation) -> _WhichOneofReturnType__confirmation | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__contact) -> _WhichOneofReturnType__contact | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__form) -> _WhichOneofReturnType__form | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__location) -> _WhichOneofReturnType__location | None: ...
 
 Global___RunResponse: _TypeAlias = RunResponse  # noqa: Y015
