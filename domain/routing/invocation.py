@@ -13,7 +13,15 @@ from domain.refusals import Invalid
 from domain.routing.context import ContextService
 from domain.routing.conversation import APOLOGY, NO_RESOURCE, ConversationContext, ProcessingFailed, not_read
 from domain.routing.drafting import DraftService
-from domain.routing.model import APPROVED_FOR_SESSION, Approval, Progress, RunRequest, RunResult, RunSender
+from domain.routing.model import (
+    APPROVED_FOR_SESSION,
+    Approval,
+    Progress,
+    RunRequest,
+    RunResult,
+    RunSender,
+    summed,
+)
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from ports.files import FetchedFiles, FilePlace
@@ -175,8 +183,10 @@ class InvocationService:
             text = "\n\n".join(text for text in (before.text, result.text) if text)
             wants_person = before.wants_person or result.wants_person
             artifacts = before.artifacts + result.artifacts
-            rich = joined_content(before.rich, result.rich)
-            result = replace(result, text=text, artifacts=artifacts, wants_person=wants_person, rich=rich)
+            rich, usage = joined_content(before.rich, result.rich), summed(before.usage, result.usage)
+            result = replace(
+                result, text=text, artifacts=artifacts, wants_person=wants_person, rich=rich, usage=usage
+            )
         raise ProcessingFailed(
             APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
         )

@@ -177,12 +177,30 @@ class Citation:
     place: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that models took for an answer: what they read, and what they wrote."""
+
+    input_tokens: int
+    output_tokens: int
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
+def summed(*usages: Usage | None) -> Usage | None:
+    """The sum of those that are known; None if none is."""
+    known = [usage for usage in usages if usage is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
 @value
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
     `wants_person`: a person is to take the conversation over. `citations`: what the text relies on. `unsearched`: the
     model could search knowledge bases, and did not. `rich`: links, cards, a location, a contact, a form. `silent`:
-    nothing is sent. `change`: what is done to the conversation."""
+    nothing is sent. `change`: what is done to the conversation. `usage`: None if the
+    resource does not tell it."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -194,13 +212,14 @@ class RunResult:
     rich: RichContent | None = None
     silent: bool = False
     change: ConversationChange | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
-    """A piece of a result on its way: texts are joined, artifacts collected, of confirmations, choices, changes and
-    each part of rich content the last count, and one `wants_person` or `silent` is enough. With `replaces` its text
-    takes the place of all before it."""
+    """A piece of a result on its way: texts are joined, artifacts collected, usages added up, of confirmations,
+    choices, changes and each part of rich content the last count, and one `wants_person` or `silent` is enough. With
+    `replaces` its text takes the place of all before it."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -213,6 +232,7 @@ class RunDelta:
     rich: RichContent | None = None
     silent: bool = False
     change: ConversationChange | None = None
+    usage: Usage | None = None
 
 
 RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"
@@ -250,8 +270,9 @@ class ResourceRules:
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer:
-    """What a resource answered: its text, at most the beginning of it, names of files, labels of choices, and the
-    tool that it asks to use. `error` in place of all where it gave no answer. `seconds` is how long that took."""
+    """What a resource answered: its text, at most the beginning of it, names of files, labels of choices, the tool
+    that it asks to use, and the tokens that it took. `error` in place of all where it gave no answer. `seconds` is
+    how long that took."""
 
     text: str = ""
     files: tuple[str, ...] = ()
@@ -260,6 +281,7 @@ class TrialAnswer:
     wants_person: bool = False
     error: str = ""
     seconds: float = 0.0
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class TrialService:
                         tuple(choice.label for choice in result.choices),
                         result.confirmation.tool if result.confirmation else "",
                         result.wants_person,
+                        usage=result.usage,
                     )
             except TimeoutError:
                 answer = model.TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")

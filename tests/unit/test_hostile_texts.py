@@ -35,6 +35,7 @@ from adapters.outbound.mail.quotes import split_answer, without_signature
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, render
 from adapters.outbound.rendering.cards import literal_body
+from adapters.outbound.resources import chat_completions, responses
 from adapters.outbound.resources.answers import ServerEvents
 from adapters.outbound.resources.chat_model import EventStream
 from apps.logs import escaped
@@ -115,9 +116,10 @@ def headers(text: str) -> object:
 
 
 def streamed(text: str) -> object:
-    events, model, data = ServerEvents(10**8), EventStream(), text.encode()
+    events, data = ServerEvents(10**8), text.encode()
+    models = [EventStream(chat_completions.PROTOCOL), EventStream(responses.PROTOCOL)]
     pieces = [data[start : start + 1000] for start in range(0, len(data), 1000)]
-    return [(events.feed(piece), list(model.feed(piece))) for piece in pieces]
+    return [(events.feed(piece), [list(model.feed(piece)) for model in models]) for piece in pieces]
 
 
 def growing(text: str) -> object:

@@ -10,7 +10,7 @@ from adapters.inbound.rest.routing import Call, JsonRoute, errors
 from domain import limits
 from domain.routing import model
 
-Kind = Literal["builtin", "http", "grpc", "chat-completions"]
+Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses"]
 
 
 class ResourceRule(Answer):
@@ -51,6 +51,11 @@ class TryResource(Body):
     ask: StrictBool = Field(False, description="Asks the resource for real.", examples=[True])
 
 
+class Usage(Answer):
+    inputTokens: int = Field(description="Tokens that models read.", examples=[812])
+    outputTokens: int = Field(description="Tokens that models wrote.", examples=[64])
+
+
 class TrialAnswer(Answer):
     text: str = Field(
         description="Markdown; at most the first 20,000 characters.",
@@ -62,13 +67,15 @@ class TrialAnswer(Answer):
     wantsPerson: bool = Field(examples=[False])
     error: str = Field(description="Why it gave no answer; empty where it did.", examples=[""])
     seconds: float = Field(examples=[0.8])
+    usage: Usage | None = Field(description="null where the resource does not tell it.")
 
 
 class ResourceTrial(Answer):
     resource: str = Field(description="Canonical form of the id.", examples=["agent::support-de_0"])
     source: Literal["rule", "built-in", "default", "nothing"]
     kind: str = Field(
-        description="builtin, http, grpc or chat-completions; empty for nothing.", examples=["http"]
+        description="builtin, http, grpc, chat-completions or responses; empty for nothing.",
+        examples=["http"],
     )
     rule: ResourceRule | None = Field(description="For admins alone.")
     answer: TrialAnswer | None = Field(description="null where the resource was not asked.")

@@ -10,21 +10,22 @@ from typing import cast
 
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.rich import joined_content
-from domain.routing.model import Progress, RunDelta, RunResult
+from domain.routing.model import Progress, RunDelta, RunResult, summed
 from ports.http import HttpAnswer, HttpFailed
 from ports.resources import DownstreamFailed
 
 _TRY_AGAIN = frozenset({408, 425, 429})
 
 
-def refused_answer(answer: HttpAnswer) -> DownstreamFailed:
-    """The failure behind an answer that is not 2xx; 5xx, 429 and their like are worth another try.
+def refused_answer(answer: HttpAnswer, words: str = "") -> DownstreamFailed:
+    """The failure behind an answer that is not 2xx; 5xx, 429 and their like are worth another try. `words`: why, as
+    the resource says it.
 
     A resource that answers with 503 (RFC 9110, 15.6.4) or with 4xx did not work on the request.
     """
     retryable = answer.status >= 500 or answer.status in _TRY_AGAIN
     return DownstreamFailed(
-        f"the resource answers with status {answer.status}",
+        f"the resource answers with status {answer.status}{words and f': {words}'}",
         retryable=retryable,
         retry_after=answer.retry_after if retryable else None,
         begun=answer.status >= 500 and answer.status != 503,
@@ -74,6 +75,7 @@ def _with(result: RunResult, delta: RunDelta) -> RunResult:
         rich=joined_content(result.rich, delta.rich),
         silent=result.silent or delta.silent,
         change=delta.change or result.change,
+        usage=summed(result.usage, delta.usage),
     )
 
 

@@ -1,236 +1,171 @@
-"""Runs resources on any server that speaks the chat-completions protocol, and keeps the conversation."""
+"""The chat-completions protocol: OpenAI's, which many servers speak.
 
-import asyncio
+https://platform.openai.com/docs/api-reference/chat
+"""
+
 import json
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from typing import Any
 
-from adapters.outbound.resources import chat_model
-from adapters.outbound.resources.answers import gathered
-from adapters.outbound.resources.builtin import knowledge_base_of
-from adapters.outbound.resources.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
-from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
-from domain.rendering import off_loop
-from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
-from domain.values import iso_milliseconds
-from ports.http import Http
-from ports.resources import ChatHistory, DownstreamFailed, Role, Turn
+from adapters.outbound.resources.chat_model import (
+    MAX_ARGUMENTS,
+    MAX_CALLS,
+    ChatModel,
+    ChatProtocol,
+    ModelInput,
+    Reply,
+    ServerError,
+    ToolCall,
+    string,
+)
+from adapters.outbound.resources.messages import BadAnswer, usage_of
+from domain.routing.model import Usage
+from ports.resources import Role, Turn
 
-MAX_ROUNDS = 8
-"""How often a model may ask for tools in one run."""
-
-
-@dataclass(slots=True)
-class _Run:
-    """A run in progress: earlier and new turns of the conversation, the new ones as they are remembered, and what may
-    be searched. `ran_tool`: a tool of the rule was run."""
-
-    request: RunRequest
-    deadline: float
-    earlier: Sequence[Turn]
-    knowledge: KnowledgeRun | None
-    added: list[Turn] = field(default_factory=list)
-    remembered: list[Turn] = field(default_factory=list)
-    ran_tool: bool = False
-
-    @property
-    def seconds(self) -> float:
-        return max(0.001, self.deadline - asyncio.get_running_loop().time())
-
-    async def add(self, turn: Turn) -> None:
-        self.added.append(turn)
-        self.remembered.append(await off_loop(len(turn.text), kept, turn) if self.knowledge else turn)
-
-    def extra(self, *, last: bool) -> chat_model.Extra:
-        """`last`: the model is asked for the last time."""
-        if self.knowledge is None:
-            return chat_model.Extra()
-        return chat_model.Extra(INSTRUCTION, (self.knowledge.offer(),), closed=last)
+STREAM_OPTIONS = "stream_options"
+"""Without it most servers tell no usage of a streamed answer."""
 
 
-class ChatCompletionsRunner:
-    """Asks the model, works off the tools it asks for, and remembers the conversation."""
-
-    def __init__(
-        self,
-        http: Http,
-        history: ChatHistory,
-        model: chat_model.ChatModel,
-        knowledge: Knowledge | None = None,
-    ) -> None:
-        self._http = http
-        self._history = history
-        self._model = chat_model.ModelClient(http, model)
-        self._history_tokens = model.history_tokens
-        self._tools = {tool.name: tool for tool in model.tools}
-        self._base_ids = model.knowledge
-        self._knowledge = knowledge
-
-    async def run(self, request: RunRequest) -> RunResult:
-        return await gathered(self.stream(request), request.progress)
-
-    async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
-        """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
-        deadline = asyncio.get_running_loop().time() + request.timeout
-        earlier = await self._history.load(request.instance_id, request.session_id, request.request_id)
-        knowledge = None
-        if self._knowledge and SEARCH not in self._tools:  # a tool of the rule comes first
-            named = knowledge_base_of(request.resource)
-            base_ids = [*self._base_ids, *([] if named is None else [named])]
-            knowledge = await self._knowledge.open(request, base_ids)
-        run = _Run(request, deadline, earlier, knowledge)
-        texts: list[str] = []
-        confirmation = None
-        try:
-            async for delta in self._rounds(run):
-                texts.append(delta.text)
-                confirmation = confirmation or delta.confirmation
-                yield delta
-            if run.knowledge:
-                yield await run.knowledge.cited("".join(texts), is_whole=not confirmation)
-        except BadAnswer as error:
-            raise DownstreamFailed(
-                f"the model's answer is unusable: {error}", retryable=False, begun=run.ran_tool
-            ) from error
-        except DownstreamFailed as failed:
-            if run.ran_tool:
-                raise DownstreamFailed(f"{failed}, after a tool was run", retryable=False) from failed
-            failed.begun = False
-            raise
-
-    async def _rounds(self, run: _Run) -> AsyncIterator[RunDelta]:
-        await self._open(run)
-        gap = ""
-        for left in range(MAX_ROUNDS, 0, -1):
-            reply, extra = chat_model.Reply(), run.extra(last=left == 1)
-            async for text in self._model.ask(self._turns(run), run.seconds, reply, extra):
-                yield RunDelta(gap + text)
-                gap = ""
-            gap = "\n\n" if reply.text else gap
-            if reply.text or not reply.calls:
-                await run.add(Turn(Role.ASSISTANT, reply.text))
-            confirmation = await self._work_off(run, reply.calls)
-            if confirmation or not reply.calls:
-                break
-        else:
-            raise DownstreamFailed(f"the model asks for tools over {MAX_ROUNDS} times", retryable=False)
-        await self._remember(run)
-        if confirmation:
-            yield RunDelta(confirmation=confirmation)
-
-    async def _remember(self, run: _Run, *more: Turn) -> None:
-        request = run.request
-        session = request.instance_id, request.session_id
-        await self._history.append(*session, request.request_id, [*run.remembered, *more], request.inbox_id)
-
-    async def _open(self, run: _Run) -> None:
-        """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
-        last = next(reversed(run.earlier), None)
-        pending = chat_model.ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
-        approval = run.request.approval
-        is_decided = pending is not None and approval is not None and approval.tool == pending.name
-        if run.knowledge:
-            run.earlier = run.knowledge.resumed(run.earlier, continues=is_decided)
-        if pending and approval and is_decided:
-            await run.add(pending.result(await self._decided(run, pending, approval)))
-            return
-        if pending:
-            await run.add(pending.result(chat_model.UNDECIDED))
-        elif approval and (undecided := _undecided_call(run.earlier, approval.tool)):
-            await run.add(undecided.turn())
-            await run.add(undecided.result(await self._decided(run, undecided, approval)))
-            return
-        await run.add(Turn(Role.USER, message_text(run.request)))
-
-    async def _decided(self, run: _Run, pending: chat_model.ToolCall, approval: Approval) -> str:
-        return await self._call(run, pending) if approval.permits else chat_model.REJECTED_BY_USER
-
-    async def _work_off(self, run: _Run, calls: Sequence[chat_model.ToolCall]) -> Confirmation | None:
-        """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
-        for call in calls:
-            await run.add(call.turn())
-            parameters, tool = call.parameters(), self._tools.get(call.name)
-            needs_decision = tool and tool.confirm and call.name not in run.request.approved_tools
-            if parameters is not None and needs_decision:
-                return checked_confirmation(call.name, parameters)
-            if run.knowledge and call.name == SEARCH:
-                await run.add(await run.knowledge.result(call))
-            else:
-                await run.add(call.result(await self._call(run, call)))
-        return None
-
-    async def _call(self, run: _Run, call: chat_model.ToolCall) -> str:
-        """The tool's answer. What the model will read of the call is on record before the tool runs, and again
-        before the model is asked: neither a crash nor a failure of the model makes it believe anything wrong."""
-        tool = self._tools.get(call.name)
-        if tool is not None:
-            await self._remember(run, call.result(chat_model.INTERRUPTED))
-            run.ran_tool = True
-        result = await chat_model.call_tool(self._http, tool, call, run.request.request_id, run.seconds)
-        if tool is not None:
-            await self._remember(run, call.result(result))
-        return result
-
-    def _turns(self, run: _Run) -> Sequence[Turn]:
-        """The conversation, earlier turns within the budget; a tool's result needs the call before it in any case."""
-        needs_call = bool(run.added) and run.added[0].role is Role.TOOL_RESULT
-        body, call = (run.earlier[:-1], run.earlier[-1:]) if needs_call else (run.earlier, ())
-        return [*chat_model.within_budget(body, self._history_tokens), *call, *run.added]
+def message_of(turn: Turn) -> dict[str, Any]:
+    if turn.role is Role.TOOL_CALL:
+        call = ToolCall.of(turn)
+        function = {"name": call.name, "arguments": call.arguments}
+        calls = [{"id": call.id, "type": "function", "function": function}]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+    if turn.role is Role.TOOL_RESULT:
+        result = json.loads(turn.text)
+        return {"role": "tool", "tool_call_id": result["id"], "content": result["content"]}
+    return {"role": str(turn.role), "content": turn.text}
 
 
-def _undecided_call(earlier: Sequence[Turn], tool: str) -> chat_model.ToolCall | None:
-    """The latest call of a tool that was left undecided, as another sender wrote in between; as a new call."""
-    undecided = {
-        json.loads(turn.text)["id"]
-        for turn in earlier
-        if turn.role is Role.TOOL_RESULT and json.loads(turn.text)["content"] == chat_model.UNDECIDED
-    }
-    calls = [chat_model.ToolCall.of(turn) for turn in earlier if turn.role is Role.TOOL_CALL]
-    for call in reversed(calls):
-        if call.name == tool:
-            return replace(call, id=f"{call.id}-again") if call.id in undecided else None
-    return None
-
-
-def message_text(request: RunRequest) -> str:
-    """The message as the model reads it: its context, earlier messages, its text, and the addresses of its files."""
-    before = _lines_before(request)
-    lines = [
-        *before,
-        *(["[the message:]"] if before else []),
-        *([request.text] if request.text else []),
-        *_file_lines(request.files),
+def request_body(model: ChatModel, model_input: ModelInput) -> dict[str, Any]:
+    """The JSON of a request; what is not set is not sent."""
+    system = model_input.system(model)
+    messages = [{"role": "system", "content": system}] if system else []
+    messages += [message_of(turn) for turn in model_input.turns]
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": dict(tool.parameters),
+            },
+        }
+        for tool in model_input.tools
     ]
-    if request.reaction:
-        lines.append(f"[the user reacted with {request.reaction} to an earlier message]")
-    if request.approval:
-        lines.append(
-            f"[the user's decision on the tool {request.approval.tool}: {request.approval.decision}]"
-        )
-    return "\n".join(lines)
+    optional = {
+        "stream": model.stream or None,
+        STREAM_OPTIONS: {"include_usage": True} if model.stream else None,
+        "temperature": model.temperature,
+        "max_tokens": model.max_tokens,
+        "tools": tools or None,
+        "tool_choice": "none" if model_input.closed else None,
+    }
+    set_options = {name: value for name, value in optional.items() if value is not None}
+    return {"model": model.model, "messages": messages, **set_options}
 
 
-def _lines_before(request: RunRequest) -> list[str]:
-    """A line for each key of the context (texts as they are, other values as JSON), and earlier messages, each line
-    of them marked as a quotation."""
-    lines = []
-    for key, value in request.context.items():
-        shown = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines.append(f"[{key}: {shown}]")
-    if request.thread:
-        lines.append("[earlier messages of this thread, which you have not seen:]")
-        for earlier in request.thread:
-            lines.append(f"> {earlier.author} at {iso_milliseconds(earlier.at)}:")
-            lines += _quotation(earlier.text)
-    if quoted := request.quoted:
-        lines.append(f"[the message replies to this one of {quoted.author or 'somebody'}:]")
-        lines += [*_quotation(quoted.text), *_file_lines(quoted.files)]
-    return lines
+def reply_of(value: Any) -> Reply:
+    """The reply in a whole answer. Raises `BadAnswer`, `ServerError`."""
+    message = _choice(value, required=True).get("message")
+    if not isinstance(message, dict):
+        raise BadAnswer("choices[0].message is not an object")
+    calls = []
+    for at, item in enumerate(_calls(message)):
+        function = item.get("function") if isinstance(item, dict) else None
+        if (
+            not isinstance(function, dict)
+            or not isinstance(function.get("name"), str)
+            or not function["name"]
+        ):
+            raise BadAnswer(f"tool_calls[{at}] is malformed")
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        calls.append(ToolCall(string(item.get("id")) or f"call_{at}", function["name"], string(arguments)))
+    return Reply(_content(message), calls, ended=True, usage=_usage(value))
 
 
-def _quotation(text: str) -> list[str]:
-    return [f"> {line}" for line in text.splitlines()]
+class ChunkReader:
+    """`chat_model.ReplyReader`: chunks with pieces of texts and tool calls."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._ended = False
+        self._usage: Usage | None = None
+
+    def event(self, event: Any) -> str:
+        choice = _choice(event, required=False)
+        self._usage = (
+            _usage(event) or self._usage
+        )  # of servers that tell it in each chunk, the last one is whole
+        self._ended = self._ended or bool(choice.get("finish_reason"))
+        delta = choice.get("delta") or {}
+        if not isinstance(delta, dict):
+            raise BadAnswer("choices[0].delta is not an object")
+        for item in _calls(delta):
+            self._add_call(item)
+        text = _content(delta)
+        self._texts.append(text)
+        return text
+
+    def reply(self) -> Reply:
+        parts = [self._calls[at] for at in sorted(self._calls)]
+        if any(not part["name"] for part in parts):
+            raise BadAnswer("a tool call has no name")
+        calls = [ToolCall(part["id"], part["name"], part["arguments"]) for part in parts]
+        return Reply("".join(self._texts), calls, self._ended, self._usage)
+
+    def _add_call(self, item: Any) -> None:
+        function = item.get("function") if isinstance(item, dict) else None
+        index = item.get("index", 0) if isinstance(item, dict) else None
+        if not isinstance(function, dict) or not isinstance(index, int) or not 0 <= index < MAX_CALLS:
+            raise BadAnswer("a piece of a tool call is malformed")
+        part = self._calls.setdefault(index, {"id": f"call_{index}", "name": "", "arguments": ""})
+        part["id"] = string(item.get("id")) or part["id"]
+        part["name"] += string(function.get("name"))
+        part["arguments"] += string(function.get("arguments"))
+        if len(part["arguments"]) > MAX_ARGUMENTS:
+            raise BadAnswer(f"a tool call has over {MAX_ARGUMENTS} characters of arguments")
 
 
-def _file_lines(files: Sequence[InputFile]) -> list[str]:
-    return [f"[file: {file.name} ({file.mime_type}, {file.size} bytes): {file.url}]" for file in files]
+def _choice(value: Any, *, required: bool) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadAnswer("the answer is not a JSON object")
+    if value.get("error"):
+        raise ServerError(value["error"])
+    choices = value.get("choices")
+    if not choices and not required:
+        return {}
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise BadAnswer("choices is not an array of objects")
+    return choices[0]
+
+
+def _calls(holder: Mapping[str, Any]) -> list[Any]:
+    calls = holder.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise BadAnswer("tool_calls is not an array")
+    return calls
+
+
+def _content(holder: Mapping[str, Any]) -> str:
+    """The text of a message or a piece of one; that of a refusal where the model refuses to answer."""
+    content = holder.get("content")
+    if content is None:
+        return string(holder.get("refusal"))
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
+    if not isinstance(content, str):
+        raise BadAnswer("content is not text")
+    return content
+
+
+def _usage(value: Mapping[str, Any]) -> Usage | None:
+    return usage_of(value.get("usage"), "prompt_tokens", "completion_tokens")
+
+
+PROTOCOL = ChatProtocol("/chat/completions", request_body, reply_of, ChunkReader)

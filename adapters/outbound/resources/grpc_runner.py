@@ -178,6 +178,11 @@ def delta_of(message: pb.RunResponse) -> RunDelta:
                 raise messages.BadAnswer("confirmation.parameters_json is not an object")
         confirmation = messages.checked_confirmation(message.confirmation.tool, parameters)
     choices = tuple(Choice(choice.label, choice.value) for choice in message.choices)
+    usage = None
+    if message.HasField("usage"):
+        usage = messages.usage_of(
+            {"input": message.usage.input_tokens, "output": message.usage.output_tokens}, "input", "output"
+        )
     rich, silent, change = messages.beside_text(_beside_text(message))
     return RunDelta(
         message.text_delta,
@@ -188,6 +193,7 @@ def delta_of(message: pb.RunResponse) -> RunDelta:
         rich=rich,
         silent=silent,
         change=change,
+        usage=usage,
     )
 
 

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from adapters.outbound.resources.builtin import knowledge_base_of
-from adapters.outbound.resources.chat_model import ToolCall
+from adapters.outbound.resources.chat_model import ToolCall, ToolOffer
+from adapters.outbound.resources.model_tools import BAD_ARGUMENTS
 from domain.knowledge.answers import NOT_SEARCHED, is_empty, nothing_found
 from domain.knowledge.citations import NumberedPassage, Passages, as_json, sources, without_marks
 from domain.knowledge.model import Base
@@ -33,7 +34,6 @@ NOTHING = "No passage was found. Search in other words, or say that nothing was 
 NO_MORE = (
     "No more searches are possible. Answer from the passages that you have, or say that nothing was found."
 )
-BAD_ARGUMENTS = "The arguments are not a JSON object."
 GONE = "This search is over. Search again where its passages are needed."
 
 
@@ -47,20 +47,17 @@ class KnowledgeRun:
         self._searches_left = MOST_SEARCHES
         self._is_searched = False
 
-    def offer(self) -> dict[str, Any]:
-        """The tool as the protocol describes it to the model."""
+    def offer(self) -> ToolOffer:
         query = {"type": "string", "description": "What to look for: a question, words or codes."}
         properties: dict[str, Any] = {"query": query}
         if len(self._bases) > 1:
             names = {base.id: base.name for base in self._bases.values()}
-            described = f"Where to search; everywhere without it. {json.dumps(names, ensure_ascii=False)}"
-            properties["base"] = {"type": "integer", "enum": [*names], "description": described}
-        function = {
-            "name": SEARCH,
-            "description": "Searches the knowledge bases and gives the best passages with their numbers.",
-            "parameters": {"type": "object", "properties": properties, "required": ["query"]},
-        }
-        return {"type": "function", "function": function}
+            where = f"Where to search; everywhere without it. {json.dumps(names, ensure_ascii=False)}"
+            properties["base"] = {"type": "integer", "enum": [*names], "description": where}
+        described = "Searches the knowledge bases and gives the best passages with their numbers."
+        return ToolOffer(
+            SEARCH, described, {"type": "object", "properties": properties, "required": ["query"]}
+        )
 
     async def result(self, call: ToolCall) -> Turn:
         """The answer to a call as a turn, with the passages that are in it. Raises `DownstreamFailed`."""

@@ -10,7 +10,7 @@ from domain.channels.rich import ConversationChange, RichContent
 from domain.channels.rich_reading import BadContent, read_change, read_rich, read_silent
 from domain.conversations.choices import choice_faults
 from domain.files import MAX_FILES, file_fault
-from domain.routing.model import Confirmation, InputFile, ResultArtifact, RunRequest, RunResult
+from domain.routing.model import Confirmation, InputFile, ResultArtifact, RunRequest, RunResult, Usage
 from domain.values import iso_milliseconds
 
 MAX_TEXT = 1_000_000
@@ -21,6 +21,9 @@ MAX_ARTIFACT_BYTES = 25_000_000
 
 MAX_ANSWER_BYTES = 40_000_000
 """Bytes of a whole answer: base64 takes a third more, the text up to four bytes a character."""
+
+MAX_TOKENS = 2**53
+"""Tokens of a usage: JSON of many languages holds no larger number exactly."""
 
 
 class BadAnswer(ValueError):
@@ -119,6 +122,7 @@ def result_of(value: Any) -> RunResult:
             rich=rich,
             silent=silent,
             change=change,
+            usage=usage_of(value.get("usage"), "inputTokens", "outputTokens"),
         )
     )
 
@@ -132,6 +136,14 @@ def beside_text(value: Mapping[str, Any]) -> tuple[RichContent | None, bool, Con
         return read_rich(value), read_silent(value), read_change(value)
     except BadContent as error:
         raise BadAnswer(str(error)) from None
+
+
+def usage_of(value: Any, input_name: str, output_name: str) -> Usage | None:
+    """The counts of a `usage`; None for anything else. Resources had fields of this name, with other content, before
+    it was read here: none of them is refused."""
+    counts = [value.get(name) for name in (input_name, output_name)] if isinstance(value, dict) else []
+    valid = [count for count in counts if type(count) is int and 0 <= count < MAX_TOKENS]
+    return Usage(*valid) if len(valid) == 2 else None
 
 
 def checked_result(result: RunResult) -> RunResult:

@@ -8,11 +8,11 @@ from math import ldexp
 from typing import Any
 
 from adapters.outbound.resources.builtin import Builtins
-from adapters.outbound.resources.chat_completions import ChatCompletionsRunner
 from adapters.outbound.resources.chat_model import ChatModel
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
+from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
@@ -162,7 +162,7 @@ class Runners:
                 watched = tls.watched() if tls else None
                 runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
             case ChatModel() as model:
-                chat = ChatCompletionsRunner(self.http, self.history, model, Knowledge(self.reader))
+                chat = ModelRunner(self.http, self.history, model, Knowledge(self.reader))
                 runner = WithSources(self.retry(chat))
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 
@@ -174,7 +174,7 @@ class Runners:
         """What answers one question from a base: with no other tools, as nobody could confirm their use."""
         knowledge = Knowledge(self.reader, base)
         alone = replace(model, tools=())
-        return self.retry(ChatCompletionsRunner(self.http, GivenTurns(earlier), alone, knowledge))
+        return self.retry(ModelRunner(self.http, GivenTurns(earlier), alone, knowledge))
 
 
 MOST_SECONDS = 120.0

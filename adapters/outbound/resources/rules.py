@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, TlsFiles, WatchedFiles
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
-from adapters.outbound.resources.chat_model import ChatModel, ChatTool
+from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool
 from adapters.outbound.resources.knowledge_tool import SEARCH
 from domain.refusals import Invalid
 from domain.routing.model import Resource
@@ -97,7 +97,7 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
-_KINDS = ("builtin", "http", "grpc", "chat-completions")
+_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES)
 MAX_BASES = 20
 _SOME_BASES = f"1 to {MAX_BASES} ids of knowledge bases, such as [3, 7]"
 
@@ -227,6 +227,7 @@ class _Reader:
             tools=tools,
             knowledge=self.knowledge(tools),
             token=self.token(),
+            kind=kind,
         )
 
     def fault(self, key: str, what: str) -> BadRules:

@@ -128,7 +128,8 @@ class Directory:
             return ResourceRule(RULE, rule.match, "http", safe_url(target.url), *where, has_token=has_token)
         if isinstance(target, GrpcTarget):
             return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
-        tools, kind = tuple(tool.name for tool in target.tools), "chat-completions"
-        address = safe_url(target.url)
-        rule_of_model = ResourceRule(RULE, rule.match, kind, address, *where, target.model, tools, has_token)
+        tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
+        rule_of_model = ResourceRule(
+            RULE, rule.match, target.kind, address, *where, target.model, tools, has_token
+        )
         return replace(rule_of_model, knowledge=target.knowledge)

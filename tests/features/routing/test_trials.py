@@ -36,13 +36,15 @@ class Weather(StandIn):
         super().__init__()
         self.asked: list[dict[str, Any]] = []
         self.refuses = False
+        self.usage: dict[str, int] | None = None
 
     def answer(self, seen: Seen) -> Reply:
         if self.refuses:
             return Reply(403, {"error": "no"})
         self.asked.append(seen.json)
         picture = {"name": "map.png", "mimeType": "image/png", "dataBase64": "aGk="}
-        return Reply(json={"text": f"Noted: {seen.json['text']}", "artifacts": [picture]})
+        answer = {"text": f"Noted: {seen.json['text']}", "artifacts": [picture]}
+        return Reply(json=answer | ({"usage": self.usage} if self.usage else {}))
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +108,11 @@ def broken(scene: Scene, request: pytest.FixtureRequest) -> None:
 @given("the service refuses everything")
 def refuses(scene: Scene) -> None:
     scene.weather.refuses = True
+
+
+@given(parsers.parse("the service says that models read {read:d} tokens and wrote {written:d}"))
+def tells_usage(scene: Scene, read: int, written: int) -> None:
+    scene.weather.usage = {"inputTokens": read, "outputTokens": written}
 
 
 @when("the admin looks at the rules")
@@ -178,6 +185,16 @@ def answered(scene: Scene, text: str, name: str) -> None:
     answer = scene.answer
     assert (answer["text"], answer["files"], answer["error"]) == (text, [name], "")
     assert answer["seconds"] > 0
+
+
+@then(parsers.parse("the trial tells {read:d} tokens read and {written:d} written"))
+def usage_told(scene: Scene, read: int, written: int) -> None:
+    assert scene.answer["usage"] == {"inputTokens": read, "outputTokens": written}
+
+
+@then("the trial tells no tokens")
+def no_usage_told(scene: Scene) -> None:
+    assert scene.answer["usage"] is None
 
 
 @then("the resource was told that ann asks, in a conversation of its own")

@@ -39,6 +39,16 @@ Feature: Resources tried by hand
       Then she is answered "Noted: Rain?" with the file "map.png", and that it took some time
       And the resource was told that ann asks, in a conversation of its own
 
+    @grpc
+    Scenario: The tokens of an answer
+      Given the service says that models read 812 tokens and wrote 64
+      When ann asks "agent::weather" the question "Rain?"
+      Then the trial tells 812 tokens read and 64 written
+
+    Scenario: A resource that does not tell its tokens
+      When ann asks "agent::weather" the question "Rain?"
+      Then the trial tells no tokens
+
     Scenario: An admin sees the rule too
       When the admin asks "agent::weather" the question "Rain?"
       Then the rule "agent::weather*" is told

@@ -17,7 +17,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
 from domain.channels.model import Proof
-from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
+from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender, Usage
 from ports.resources import DownstreamFailed
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, a_request
@@ -354,3 +354,18 @@ async def test_a_resource_may_ask_for_a_person(channels: GrpcChannels) -> None:
     async with running(answer) as target:
         result = await GrpcRunner(channels, target).run(a_request())
     assert result == RunResult("A colleague comes.", wants_person=True)
+
+
+async def test_tokens_of_all_pieces_are_added_up(channels: GrpcChannels) -> None:
+    usage = pb.Usage(input_tokens=9, output_tokens=4)
+    answer = saying(pb.RunResponse(text_delta="It is ", usage=usage), pb.RunResponse(usage=usage))
+    async with running(answer) as target:
+        result = await GrpcRunner(channels, target).run(a_request())
+    assert result == RunResult("It is ", usage=Usage(18, 8))
+
+
+async def test_tokens_that_are_no_number_of_tokens_do_no_harm(channels: GrpcChannels) -> None:
+    usage = pb.Usage(input_tokens=-1, output_tokens=4)
+    async with running(saying(pb.RunResponse(text_delta="ok", usage=usage))) as target:
+        result = await GrpcRunner(channels, target).run(a_request())
+    assert result == RunResult("ok")

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
-from adapters.outbound.resources.chat_completions import MAX_ROUNDS, ChatCompletionsRunner
 from adapters.outbound.resources.chat_model import ChatModel, ChatTool
 from adapters.outbound.resources.knowledge_tool import (
     GONE,
@@ -20,6 +20,7 @@ from adapters.outbound.resources.knowledge_tool import (
     Knowledge,
     WithSources,
 )
+from adapters.outbound.resources.model_runner import MAX_ROUNDS, ModelRunner
 from domain.knowledge.model import SearchResult
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed
@@ -61,7 +62,7 @@ class Conversation:
     def runner(self, url: str) -> WithSources:
         tools = (ChatTool("ring", f"{url}/tools/ring"), ChatTool("look", f"{url}/tools/look", confirm=False))
         model = replace(ChatModel(f"{url}/v1", "small", tools=tools), **self.rule)
-        return WithSources(ChatCompletionsRunner(self.http, self.history, model, Knowledge(self.bases)))
+        return WithSources(ModelRunner(self.http, self.history, model, Knowledge(self.bases)))
 
     async def write(self, server: Server, message: str = "How much?", **changes: Any) -> RunResult:
         self.count += 1
@@ -190,7 +191,7 @@ async def test_a_base_that_is_away_is_worth_another_try(conversation: Conversati
 
 
 async def test_a_failure_after_a_search_is_worth_another_try(conversation: Conversation) -> None:
-    unusable = {"role": "assistant", "content": 7}
+    unusable = web.json_response({"choices": [{"message": {"role": "assistant", "content": 7}}]})
     with pytest.raises(DownstreamFailed, match="unusable") as caught:
         await conversation.write(Server(searching(), unusable))
     assert not caught.value.begun

@@ -2,9 +2,9 @@
 
 from google.protobuf.json_format import MessageToDict
 
-from adapters.outbound.resources.chat_completions import message_text
 from adapters.outbound.resources.grpc_runner import run_request_to_pb
 from adapters.outbound.resources.messages import request_json
+from adapters.outbound.resources.model_runner import message_text
 from tests.support.runs import a_request
 
 CONTEXT = {

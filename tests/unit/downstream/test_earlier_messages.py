@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from adapters.outbound.resources.chat_completions import message_text
 from adapters.outbound.resources.grpc_runner import run_request_to_pb
 from adapters.outbound.resources.messages import request_json
+from adapters.outbound.resources.model_runner import message_text
 from adapters.rpc.messages import from_us
 from domain.channels.messages import ThreadMessage
 from domain.routing.model import QuotedMessage, RunRequest

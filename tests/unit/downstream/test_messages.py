@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adapters.outbound.resources.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
 from domain.channels.answers import Choice
 from domain.channels.model import Proof
-from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
+from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender, Usage
 from tests.support.runs import A_FILE, a_request
 
 
@@ -86,6 +86,14 @@ def test_the_owner_is_not_told() -> None:
         ),
         ({"choices": [{"label": "Yes"}]}, RunResult("", choices=(Choice("Yes", ""),))),
         ({"text": "a", "choices": None}, RunResult("a")),
+        (
+            {"text": "a", "usage": {"inputTokens": 9, "outputTokens": 0}},
+            RunResult("a", usage=Usage(9, 0)),
+        ),
+        ({"text": "a", "usage": {"prompt_tokens": 9}}, RunResult("a")),
+        ({"text": "a", "usage": {"inputTokens": -1, "outputTokens": 4}}, RunResult("a")),
+        ({"text": "a", "usage": {"inputTokens": True, "outputTokens": 4}}, RunResult("a")),
+        ({"text": "a", "usage": "much"}, RunResult("a")),
     ],
 )
 def test_an_answer_is_read(answer: Any, result: RunResult) -> None:

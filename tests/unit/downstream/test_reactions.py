@@ -1,8 +1,8 @@
 """A reaction of a person, as resources of each kind get it."""
 
-from adapters.outbound.resources.chat_completions import message_text
 from adapters.outbound.resources.grpc_runner import run_request_to_pb
 from adapters.outbound.resources.messages import request_json
+from adapters.outbound.resources.model_runner import message_text
 from tests.support.runs import a_request
 
 

@@ -94,6 +94,14 @@ def test_each_kind_is_read() -> None:
     assert chat.target.tools[0].parameters == {"type": "object"}
 
 
+@pytest.mark.parametrize("kind", ["chat-completions", "responses"])
+def test_models_of_both_protocols_have_the_same_keys(kind: str) -> None:
+    (rule,) = rules_of(CHAT.replace("chat-completions", kind) + 'stream = true\ntoken_env = "TOKEN"\n')
+
+    assert rule.target == ChatModel("http://x.example", "m", stream=True, token="s3cret", kind=kind)
+    assert "s3cret" not in repr(rule)
+
+
 def test_an_empty_file_has_no_rules() -> None:
     assert rules_of("# nothing yet\n") == ()
 

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from switchboard.downstream.v1 import runner_pb2 as _runner_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -37,7 +38,7 @@ class Rule(_message.Message):
     match: _builtins.str
     """A glob over canonical resource ids."""
     kind: _builtins.str
-    """"builtin", "http", "grpc" or "chat-completions"."""
+    """"builtin", "http", "grpc", "chat-completions" or "responses"."""
     target: _builtins.str
     """An address without what may be secret, or what a built-in does."""
     seconds: _builtins.float
@@ -200,6 +201,7 @@ class TrialAnswer(_message.Message):
     WANTS_PERSON_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     SECONDS_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """At most the first 20,000 characters."""
     tool: _builtins.str
@@ -216,6 +218,10 @@ class TrialAnswer(_message.Message):
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Labels of choices."""
 
+    @_builtins.property
+    def usage(self) -> _runner_pb2.Usage:
+        """Tokens that models took; absent where the resource does not tell it."""
+
     def __init__(
         self,
         *,
@@ -226,11 +232,14 @@ class TrialAnswer(_message.Message):
         wants_person: _builtins.bool = ...,
         error: _builtins.str = ...,
         seconds: _builtins.float = ...,
+        usage: _runner_pb2.Usage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_usage", b"_usage", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "error", b"error", "files", b"files", "seconds", b"seconds", "text", b"text", "tool", b"tool", "wants_person", b"wants_person"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_usage", b"_usage", "choices", b"choices", "error", b"error", "files", b"files", "seconds", b"seconds", "text", b"text", "tool", b"tool", "usage", b"usage", "wants_person", b"wants_person"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__usage: _TypeAlias = _typing.Literal["usage"]  # noqa: Y015
+    _WhichOneofArgType__usage: _TypeAlias = _typing.Literal["_usage", b"_usage"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__usage) -> _WhichOneofReturnType__usage | None: ...
 
 Global___TrialAnswer: _TypeAlias = TrialAnswer  # noqa: Y015

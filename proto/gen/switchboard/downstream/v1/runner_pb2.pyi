@@ -648,6 +648,30 @@ class Form(_message.Message):
 Global___Form: _TypeAlias = Form  # noqa: Y015
 
 @_typing.final
+class Usage(_message.Message):
+    """Tokens of models: what they read, and what they wrote."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    OUTPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    input_tokens: _builtins.int
+    output_tokens: _builtins.int
+    def __init__(
+        self,
+        *,
+        input_tokens: _builtins.int = ...,
+        output_tokens: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["input_tokens", b"input_tokens", "output_tokens", b"output_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Usage: _TypeAlias = Usage  # noqa: Y015
+
+@_typing.final
 class RunResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -666,6 +690,7 @@ class RunResponse(_message.Message):
     LABELS_FIELD_NUMBER: _builtins.int
     REMOVE_LABELS_FIELD_NUMBER: _builtins.int
     CLOSE_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
     text_delta: _builtins.str
     """A piece of the answer's Markdown text."""
     handover: _builtins.bool
@@ -704,6 +729,10 @@ class RunResponse(_message.Message):
 
     @_builtins.property
     def remove_labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def usage(self) -> Global___Usage:
+        """Tokens that models took for what was answered. Those of several messages are added up."""
+
     def __init__(
         self,
         *,
@@ -722,10 +751,11 @@ class RunResponse(_message.Message):
         labels: _abc.Iterable[_builtins.str] | None = ...,
         remove_labels: _abc.Iterable[_builtins.str] | None = ...,
         close: _builtins.bool = ...,
+        usage: Global___Usage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "assign", b"assign", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "location", b"location"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "_usage", b"_usage", "assign", b"assign", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "location", b"location", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "artifacts", b"artifacts", "assign", b"assign", "buttons", b"buttons", "cards", b"cards", "choices", b"choices", "close", b"close", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "handover", b"handover", "labels", b"labels", "location", b"location", "remove_labels", b"remove_labels", "silent", b"silent", "text_delta", b"text_delta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assign", b"_assign", "_confirmation", b"_confirmation", "_contact", b"_contact", "_form", b"_form", "_location", b"_location", "_usage", b"_usage", "artifacts", b"artifacts", "assign", b"assign", "buttons", b"buttons", "cards", b"cards", "choices", b"choices", "close", b"close", "confirmation", b"confirmation", "contact", b"contact", "form", b"form", "handover", b"handover", "labels", b"labels", "location", b"location", "remove_labels", b"remove_labels", "silent", b"silent", "text_delta", b"text_delta", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__assign: _TypeAlias = _typing.Literal["assign"]  # noqa: Y015
     _WhichOneofArgType__assign: _TypeAlias = _typing.Literal["_assign", b"_assign"]  # noqa: Y015
@@ -737,6 +767,8 @@ class RunResponse(_message.Message):
     _WhichOneofArgType__form: _TypeAlias = _typing.Literal["_form", b"_form"]  # noqa: Y015
     _WhichOneofReturnType__location: _TypeAlias = _typing.Literal["location"]  # noqa: Y015
     _WhichOneofArgType__location: _TypeAlias = _typing.Literal["_location", b"_location"]  # noqa: Y015
+    _WhichOneofReturnType__usage: _TypeAlias = _typing.Literal["usage"]  # noqa: Y015
+    _WhichOneofArgType__usage: _TypeAlias = _typing.Literal["_usage", b"_usage"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__assign) -> _WhichOneofReturnType__assign | None: ...
     @_typing.overload
@@ -747,5 +779,7 @@ class RunResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__form) -> _WhichOneofReturnType__form | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__location) -> _WhichOneofReturnType__location | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__usage) -> _WhichOneofReturnType__usage | None: ...
 
 Global___RunResponse: _TypeAlias = RunResponse  # noqa: Y015
