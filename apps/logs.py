@@ -27,7 +27,7 @@ from adapters import trace_context
 from apps.settings import Settings
 from apps.settings_loading import unknown_settings
 
-NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "mcp", "psycopg", "urllib3", "uvicorn")
+NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "httpx2", "mcp", "psycopg", "urllib3", "uvicorn")
 KEPT = ("instance", "ms", "conversation")
 LONGEST_EVENT = 4_000
 """Characters of what a log line says, before its values and its traceback."""
@@ -48,6 +48,8 @@ def set_up(settings: Settings, role: str = "") -> None:
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # `Database` says once what it says at each try
+    for name in ("mcp.client", "client"):  # what servers do wrong is told once, by `mcp_tools`
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.captureWarnings(True)
     sys.excepthook = lambda _, error, __: log.critical("the process ended by an error", exc_info=error)
     sys.unraisablehook = lambda found: log.error(

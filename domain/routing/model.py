@@ -243,7 +243,8 @@ RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"
 class ResourceRule:
     """What runs behind the ids that `match` fits. It holds no secret: `target` is an address without user, password,
     values of the query and long parts of the path. `line` is that of the rules file, 0 for what stands in none;
-    `seconds` bounds a message, retries included; `knowledge` holds the ids of the bases that a model may search."""
+    `seconds` bounds a message, retries included; `knowledge` holds the ids of the bases that a model may search, and
+    `mcp_servers` the names of the MCP servers whose tools it may use."""
 
     source: str
     match: str
@@ -255,6 +256,7 @@ class ResourceRule:
     tools: tuple[str, ...] = ()
     has_token: bool = False
     knowledge: tuple[int, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

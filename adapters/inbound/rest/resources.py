@@ -31,6 +31,9 @@ class ResourceRule(Answer):
     knowledge: list[int] = Field(
         description="Ids of the knowledge bases that a model may search.", examples=[[]]
     )
+    mcpServers: list[str] = Field(
+        description="Names of the MCP servers whose tools a model may use.", examples=[[]]
+    )
 
 
 class ResourceRules(Answer):

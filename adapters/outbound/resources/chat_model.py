@@ -112,6 +112,19 @@ class ChatTool:
 
 
 @dataclass(frozen=True, slots=True)
+class McpServer:
+    """An MCP server whose tools a model may use. `tools`: globs of those that it may use, all without any. `confirm`:
+    whether a person decides before each use, or globs of the tools of which that is so."""
+
+    name: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tools: tuple[str, ...] = ()
+    confirm: bool | tuple[str, ...] = True
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ChatModel:
     """A model behind a server; `url` is the base address up to and without `/chat/completions` or `/responses`.
     `knowledge`: the ids of bases that it may search. `kind`: the protocol that the server speaks."""
@@ -127,6 +140,7 @@ class ChatModel:
     knowledge: tuple[int, ...] = ()
     token: str | None = field(default=None, repr=False)
     kind: str = CHAT_COMPLETIONS
+    mcp_servers: tuple[McpServer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

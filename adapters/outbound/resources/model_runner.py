@@ -9,6 +9,7 @@ from adapters.outbound.resources import chat_model
 from adapters.outbound.resources.answers import gathered
 from adapters.outbound.resources.builtin import knowledge_base_of
 from adapters.outbound.resources.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
+from adapters.outbound.resources.mcp_tools import McpTools
 from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
 from adapters.outbound.resources.model_client import ModelClient
 from adapters.outbound.resources.model_tools import (
@@ -16,6 +17,7 @@ from adapters.outbound.resources.model_tools import (
     INTERRUPTED,
     REJECTED_BY_USER,
     UNDECIDED,
+    UNREACHABLE,
     RuleTools,
     Tool,
 )
@@ -76,6 +78,7 @@ class ModelRunner:
         self._model = ModelClient(http, model, user_address=user_address)
         self._history_tokens = model.history_tokens
         self._tools = RuleTools(http, model.tools, user_address).all()
+        self._mcp_tools = McpTools(http, model.mcp_servers, user_address=user_address)
         self._base_ids = model.knowledge
         self._knowledge = knowledge
 
@@ -91,7 +94,8 @@ class ModelRunner:
             named = knowledge_base_of(request.resource)
             base_ids = [*self._base_ids, *([] if named is None else [named])]
             knowledge = await self._knowledge.open(request, base_ids)
-        run = _Run(request, deadline, earlier, self._tools, knowledge)
+        tools = {**await self._mcp_tools.all(request.timeout), **self._tools}
+        run = _Run(request, deadline, earlier, tools, knowledge)
         texts: list[str] = []
         confirmation = None
         try:
@@ -179,6 +183,8 @@ class ModelRunner:
         before the model is asked: neither a crash nor a failure of the model makes it believe anything wrong."""
         tool, parameters = run.tools.get(call.name), call.parameters()
         if tool is None:
+            if self._mcp_tools.is_away(call.name):
+                return UNREACHABLE
             return f"There is no tool named {call.name}."
         if parameters is None:
             return BAD_ARGUMENTS

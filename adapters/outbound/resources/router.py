@@ -173,7 +173,7 @@ class Runners:
     def for_question(self, model: ChatModel, base: Base, earlier: Sequence[Turn]) -> Downstream:
         """What answers one question from a base: with no other tools, as nobody could confirm their use."""
         knowledge = Knowledge(self.reader, base)
-        alone = replace(model, tools=())
+        alone = replace(model, tools=(), mcp_servers=())
         return self.retry(ModelRunner(self.http, GivenTurns(earlier), alone, knowledge))
 
 

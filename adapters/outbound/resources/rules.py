@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, TlsFiles, WatchedFiles
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
-from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool
+from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool, McpServer
 from adapters.outbound.resources.knowledge_tool import SEARCH
 from domain.refusals import Invalid
 from domain.routing.model import Resource
@@ -60,16 +60,18 @@ class Lines:
         lines = [section.line for section in self._sections if section.name.split(".")[0] == name]
         return self._sections[0].keys.get(name) or (lines[0] if lines else None)
 
-    def rule(self, index: int, key: str, tool: int | None = None) -> int | None:
-        """The line of a key of a rule, or of one of its tools; of the header where the key is missing."""
+    def rule(self, index: int, key: str, table: tuple[str, int] | None = None) -> int | None:
+        """The line of a key of a rule, or of one of its tables, such as the second tool: `("tool", 1)`. That of the
+        header if the key is missing."""
         starts = [at for at, section in enumerate(self._sections) if section.name == "rule"]
         if index >= len(starts):
             return self.top("rule")
         end = starts[index + 1] if index + 1 < len(starts) else len(self._sections)
         section, *below = self._sections[starts[index] : end]
-        if tool is not None:
-            tools = [item for item in below if item.name == "rule.tool"]
-            section = tools[tool] if tool < len(tools) else section
+        if table is not None:
+            name, at = table
+            tables = [item for item in below if item.name == f"rule.{name}"]
+            section = tables[at] if at < len(tables) else section
         subsection = next((item.line for item in below if item.name == f"{section.name}.{key}"), None)
         return section.keys.get(key) or subsection or section.line
 
@@ -99,6 +101,9 @@ Secrets = Callable[[str], str | None]
 MAX_TIMEOUT = 3600
 _KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES)
 MAX_BASES = 20
+MAX_TOOLS = 128
+MAX_SERVERS = 16
+MAX_HEADERS = 32
 _SOME_BASES = f"1 to {MAX_BASES} ids of knowledge bases, such as [3, 7]"
 
 
@@ -228,6 +233,7 @@ class _Reader:
             knowledge=self.knowledge(tools),
             token=self.token(),
             kind=kind,
+            mcp_servers=self.mcp_servers(),
         )
 
     def fault(self, key: str, what: str) -> BadRules:
@@ -330,15 +336,66 @@ class _Reader:
             raise self.fault("knowledge", f"brings a tool of the name {SEARCH}; call your own tool otherwise")
         return tuple(ids)
 
-    def tools(self) -> tuple[ChatTool, ...]:
-        tables = self.value("tool", list, "written as [[rule.tool]]") or []
-        tools: list[ChatTool] = []
+    def tables(self, key: str, most: int) -> Iterator["_Reader"]:
+        """A reader for each table of a list of tables."""
+        tables = self.value(key, list, f"written as [[rule.{key}]]") or []
+        if len(tables) > most:
+            raise self.fault(key, f"must be at most {most} tables")
         for at, table in enumerate(tables):
             if not isinstance(table, dict):
-                raise self.fault("tool", "must be written as [[rule.tool]]")
-            reader = _Reader(table, self.secrets, partial(self.line, tool=at))
+                raise self.fault(key, f"must be written as [[rule.{key}]]")
+            yield _Reader(table, self.secrets, partial(self.line, table=(key, at)))
+
+    def tools(self) -> tuple[ChatTool, ...]:
+        tools: list[ChatTool] = []
+        for reader in self.tables("tool", MAX_TOOLS):
             tools.append(reader.tool({tool.name for tool in tools}))
         return tuple(tools)
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        servers: list[McpServer] = []
+        for reader in self.tables("mcp_server", MAX_SERVERS):
+            servers.append(reader.mcp_server({server.name for server in servers}))
+        return tuple(servers)
+
+    def mcp_server(self, taken: set[str]) -> McpServer:
+        name = self.text("name")
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,32}", name):
+            raise self.fault("name", "must be up to 32 letters, digits or hyphens")
+        if name in taken:
+            raise self.fault("name", f"repeats {name}")
+        confirm: bool | tuple[str, ...]
+        if isinstance(self.table.get("confirm"), list):
+            confirm = self.globs("confirm")
+        else:
+            confirm = self.flag("confirm", default=True)
+        server = McpServer(name, self.url("url"), self.headers(), self.globs("tools"), confirm, self.token())
+        if server.token and any(header.lower() == "authorization" for header in server.headers):
+            raise self.fault("headers", "must not have Authorization beside token_env")
+        self.done()
+        return server
+
+    def globs(self, key: str) -> tuple[str, ...]:
+        globs = self.value(key, list, "a list of globs over names of tools")
+        if globs is None:
+            return ()
+        are_globs = all(isinstance(glob, str) and 0 < len(glob) <= 256 for glob in globs)
+        if not are_globs or not 0 < len(globs) <= MAX_TOOLS:
+            raise self.fault(key, f"must be a list of 1 to {MAX_TOOLS} globs over names of tools")
+        return tuple(globs)
+
+    def headers(self) -> dict[str, str]:
+        """Fixed headers, which may hold secrets: a fault does not show their values."""
+        headers = self.value("headers", dict, "a table of headers") or {}
+        are_texts = all(isinstance(value, str) for value in headers.values())
+        if not are_texts or len(headers) > MAX_HEADERS:
+            raise self.fault("headers", f"must be up to {MAX_HEADERS} headers, each with a text")
+        for name, value in headers.items():
+            if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}", name):
+                raise self.fault("headers", f"has {name[:40]!r}, which is not the name of a header")
+            if not value.isascii() or not value.isprintable() or len(value) > 4096:
+                raise self.fault("headers", f"has {name} with a value that cannot stand in a header")
+        return headers
 
     def tool(self, taken: set[str]) -> ChatTool:
         name = self.text("name")

@@ -132,4 +132,5 @@ class Directory:
         rule_of_model = ResourceRule(
             RULE, rule.match, target.kind, address, *where, target.model, tools, has_token
         )
-        return replace(rule_of_model, knowledge=target.knowledge)
+        servers = tuple(server.name for server in target.mcp_servers)
+        return replace(rule_of_model, knowledge=target.knowledge, mcp_servers=servers)

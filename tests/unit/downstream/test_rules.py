@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adapters.outbound.net.tls import TlsFiles
-from adapters.outbound.resources.chat_model import ChatModel
+from adapters.outbound.resources.chat_model import ChatModel, McpServer
 from adapters.outbound.resources.rules import (
     BadRules,
     BuiltinTarget,
@@ -73,6 +73,10 @@ confirm = false
 """
 
 
+GOOD = '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://x.example"\n'
+CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.example"\nmodel = "m"\n'
+
+
 def rules_of(text: str) -> tuple[Rule, ...]:
     return parse_rules(text, SECRETS.get)
 
@@ -100,6 +104,82 @@ def test_models_of_both_protocols_have_the_same_keys(kind: str) -> None:
 
     assert rule.target == ChatModel("http://x.example", "m", stream=True, token="s3cret", kind=kind)
     assert "s3cret" not in repr(rule)
+
+
+MCP = CHAT + '[[rule.mcp_server]]\nname = "files"\nurl = "https://mcp.example/mcp"\n'
+
+
+def test_mcp_servers_are_read() -> None:
+    text = (
+        MCP
+        + """token_env = "TOKEN"
+confirm = ["delete_*"]
+tools = ["read_*", "delete_*"]
+headers = { X-Team = "support" }
+
+[[rule.mcp_server]]
+name = "web"
+url = "https://web.example/mcp"
+confirm = false
+"""
+    )
+    (rule,) = rules_of(text)
+
+    assert isinstance(rule.target, ChatModel)
+    assert rule.target.mcp_servers == (
+        McpServer(
+            "files",
+            "https://mcp.example/mcp",
+            {"X-Team": "support"},
+            ("read_*", "delete_*"),
+            ("delete_*",),
+            "s3cret",
+        ),
+        McpServer("web", "https://web.example/mcp", confirm=False),
+    )
+    assert "s3cret" not in repr(rule)
+    assert "support" not in repr(rule)
+
+
+def test_a_decision_is_asked_for_unless_the_rule_says_otherwise() -> None:
+    (rule,) = rules_of(MCP)
+
+    assert isinstance(rule.target, ChatModel)
+    assert rule.target.mcp_servers[0].confirm is True
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        (CHAT + "mcp_server = 7\n", 6, "mcp_server must be written as"),
+        (CHAT + "mcp_server = [7]\n", 6, "mcp_server must be written as"),
+        (CHAT + "[[rule.mcp_server]]\nurl = 'https://x.example'\n", 6, "name is missing"),
+        (CHAT + "[[rule.mcp_server]]\nname = 'a_b'\n", 7, "name must be up to 32 letters"),
+        (MCP + MCP.removeprefix(CHAT), 10, "name repeats files"),
+        (MCP + "tools = 'all'\n", 9, "tools must be a list of globs"),
+        (MCP + "tools = []\n", 9, "tools must be a list of 1 to"),
+        (MCP + "tools = [7]\n", 9, "tools must be a list of 1 to"),
+        (MCP + "confirm = 'yes'\n", 9, "confirm must be true or false"),
+        (MCP + "confirm = [7]\n", 9, "confirm must be a list of 1 to"),
+        (MCP + "headers = { 'a b' = 'c' }\n", 9, "headers has 'a b', which is not the name of a header"),
+        (MCP + "headers = { a = 7 }\n", 9, "headers must be up to 32 headers, each with a text"),
+        (MCP + 'headers = { a = "s3cret\\n" }\n', 9, "headers has a with a value that cannot stand"),
+        (MCP + "token_env = 'TOKEN'\nheaders = { Authorization = 'x' }\n", 10, "must not have Authorization"),
+        (MCP + "stream = true\n", 9, "stream is not known here"),
+        (
+            CHAT + "".join(f"[[rule.mcp_server]]\nname='a{at}'\nurl='http://x'\n" for at in range(17)),
+            6,
+            "mcp_server must be at most 16 tables",
+        ),
+    ],
+)
+def test_a_fault_of_an_mcp_server_is_named_with_its_line(text: str, line: int, what: str) -> None:
+    with pytest.raises(BadRules) as caught:
+        rules_of(text)
+
+    assert what in str(caught.value)
+    assert caught.value.line == line
+    assert "s3cret" not in str(caught.value)
 
 
 def test_an_empty_file_has_no_rules() -> None:
@@ -130,10 +210,6 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
     (rule,) = rules_of(f'[[rule]]\nmatch = "{pattern}"\nkind = "http"\nurl = "http://x.example"')
 
     assert rule.matches(parse_resource(resource)) is matches
-
-
-GOOD = '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://x.example"\n'
-CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.example"\nmodel = "m"\n'
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ class Rule(_message.Message):
     TOOLS_FIELD_NUMBER: _builtins.int
     HAS_TOKEN_FIELD_NUMBER: _builtins.int
     KNOWLEDGE_FIELD_NUMBER: _builtins.int
+    MCP_SERVERS_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """"rule", "built-in" or "default"."""
     match: _builtins.str
@@ -53,6 +54,10 @@ class Rule(_message.Message):
     def knowledge(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Ids of the knowledge bases that a model may search."""
 
+    @_builtins.property
+    def mcp_servers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of the MCP servers whose tools a model may use."""
+
     def __init__(
         self,
         *,
@@ -66,10 +71,11 @@ class Rule(_message.Message):
         tools: _abc.Iterable[_builtins.str] | None = ...,
         has_token: _builtins.bool = ...,
         knowledge: _abc.Iterable[_builtins.int] | None = ...,
+        mcp_servers: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_token", b"has_token", "kind", b"kind", "knowledge", b"knowledge", "line", b"line", "match", b"match", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_token", b"has_token", "kind", b"kind", "knowledge", b"knowledge", "line", b"line", "match", b"match", "mcp_servers", b"mcp_servers", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
