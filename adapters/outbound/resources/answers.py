@@ -89,6 +89,7 @@ def usable() -> Iterator[None]:
 
 
 _DATA = b"data:"
+_EVENT = b"event:"
 _TOO_LONG = "a line of the stream is too long"
 
 
@@ -140,18 +141,28 @@ class ServerEvents:
         self._lines = Lines(limit)
         self._data: list[bytes] = []
         self._size = 0
+        self._name = b""
 
     def feed(self, piece: bytes) -> list[bytes]:
         """The data of the events that end in these bytes. Raises `BadAnswer`."""
-        events: list[bytes] = []
+        return [data for _, data in self.named(piece)]
+
+    def named(self, piece: bytes) -> list[tuple[bytes, bytes]]:
+        """The events that end in these bytes: the name of each, empty where it has none, and its data.
+
+        Raises `BadAnswer`.
+        """
+        events: list[tuple[bytes, bytes]] = []
         for line in self._lines.feed(piece):
             if not line:
                 if self._data:
-                    events.append(b"\n".join(self._data))
-                    self._data, self._size = [], 0
+                    events.append((self._name, b"\n".join(self._data)))
+                self._data, self._size, self._name = [], 0, b""
             elif (data := data_of(line)) is not None:
                 self._size += len(data) + 1
                 self._data.append(data)
                 if self._size > self._limit:
                     raise BadAnswer("an event of the stream is too long")
+            elif line.startswith(_EVENT):
+                self._name = line[len(_EVENT) :].removeprefix(b" ")
         return events

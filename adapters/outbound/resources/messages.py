@@ -99,7 +99,7 @@ def result_of(value: Any) -> RunResult:
     if not has_content and not _wants_person(value):
         raise BadAnswer("the answer has no text")
     text = _text(value, "text", default="")
-    files = [_artifact(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))]
+    files = [artifact_of(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))]
     if confirmation is not None:
         if not isinstance(confirmation, dict):
             raise BadAnswer("confirmation is not an object")
@@ -176,7 +176,8 @@ def _wants_person(value: Mapping[str, Any]) -> bool:
     return bool(flag)
 
 
-def _artifact(item: Any, at: str) -> ResultArtifact:
+def artifact_of(item: Any, at: str) -> ResultArtifact:
+    """The artifact in a JSON object with `name`, `mimeType`, and either `url` or `dataBase64`. Raises `BadAnswer`."""
     if not isinstance(item, dict):
         raise BadAnswer(f"{at} is not an object")
     data, encoded = None, _optional(item, "dataBase64", at)

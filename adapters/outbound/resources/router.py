@@ -12,6 +12,8 @@ from adapters.outbound.resources.chat_model import ChatModel
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
+from adapters.outbound.resources.langgraph_runner import LangGraphRunner
+from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
@@ -161,6 +163,8 @@ class Runners:
             case GrpcTarget(target, tls, token):
                 watched = tls.watched() if tls else None
                 runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
+            case LangGraphAgent() as agent:
+                runner = self.retry(LangGraphRunner(self.http, self.states, agent))
             case ChatModel() as model:
                 chat = ModelRunner(self.http, self.history, model, Knowledge(self.reader))
                 runner = WithSources(self.retry(chat))

@@ -17,6 +17,7 @@ from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, Tls
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
 from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool, McpServer
 from adapters.outbound.resources.knowledge_tool import SEARCH
+from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource
@@ -99,7 +100,7 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
-_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES)
+_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph")
 MAX_BASES = 20
 MAX_TOOLS = 128
 MAX_SERVERS = 16
@@ -135,7 +136,7 @@ class GrpcTarget:
     token: str | None = field(default=None, repr=False)
 
 
-Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel
+Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel | LangGraphAgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,8 @@ class _Reader:
                 if any(character.isspace() for character in target) or "://" in target:
                     raise self.fault("target", "must be a gRPC target such as runner.internal:50052")
                 return GrpcTarget(target, self.tls(), self.token())
+            case "langgraph":
+                return self.langgraph()
         tokens = self.integer("history_tokens", 0, 1_000_000)
         tools = self.tools()
         return ChatModel(
@@ -234,6 +237,16 @@ class _Reader:
             token=self.token(),
             kind=kind,
             mcp_servers=self.mcp_servers(),
+        )
+
+    def langgraph(self) -> LangGraphAgent:
+        return LangGraphAgent(
+            url=self.url("url"),
+            assistant=self.text("assistant"),
+            stream=self.flag("stream", default=False),
+            images=self.flag("images", default=False),
+            bearer=self.flag("bearer", default=False),
+            token=self.token(),
         )
 
     def fault(self, key: str, what: str) -> BadRules:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.builtin import is_builtin
+from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.rules import (
     BadRules,
     BuiltinTarget,
@@ -128,6 +129,11 @@ class Directory:
             return ResourceRule(RULE, rule.match, "http", safe_url(target.url), *where, has_token=has_token)
         if isinstance(target, GrpcTarget):
             return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
+        if isinstance(target, LangGraphAgent):
+            shown = ResourceRule(
+                RULE, rule.match, "langgraph", safe_url(target.url), *where, has_token=has_token
+            )
+            return replace(shown, model=target.assistant)
         tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
         rule_of_model = ResourceRule(
             RULE, rule.match, target.kind, address, *where, target.model, tools, has_token

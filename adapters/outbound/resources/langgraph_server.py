@@ -1,0 +1,195 @@
+"""The endpoints of a LangGraph server that the runs of a conversation need.
+
+https://docs.langchain.com/langsmith/server-api-ref
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters import trace_context
+from adapters.outbound.resources.answers import broken_exchange, refused_answer
+from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
+from domain.rendering import off_loop
+from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.resources import DownstreamFailed
+
+REQUEST = "switchboard_request"
+"""The key of a run's metadata that holds the id of the request that it answers."""
+MAX_STREAM_BYTES = 200_000_000
+"""Bytes of all events of a run: each token of a model comes with a kilobyte of metadata."""
+GATHER_SECONDS = 0.8
+CANCEL_SECONDS = 2.0
+MAX_RUNS = 20
+"""The latest runs of a thread among which those of a request are looked for."""
+_RUN_ID = re.compile(r"[0-9A-Fa-f-]{36}")
+MAX_DETAIL = 300
+"""Characters of a server's own words that are put on record."""
+
+
+@dataclass(frozen=True, slots=True)
+class LangGraphAgent:
+    """An assistant (its id, or the name of its graph) of a LangGraph server; `url` is the server's base address.
+
+    `stream`: the texts of models are shown while they are made. `images`: pictures go along as content blocks.
+    `bearer`: the token goes as `Authorization: Bearer` in place of `x-api-key`.
+    """
+
+    url: str
+    assistant: str
+    stream: bool = False
+    images: bool = False
+    bearer: bool = False
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a thread. `status` is pending, running, success, error, timeout or interrupted; a run that was
+    cancelled is interrupted, too."""
+
+    id: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class LangGraphServer:
+    """`user_address`: the address was given by a user, so the outbound address policy applies to it."""
+
+    http: Http
+    agent: LangGraphAgent
+    user_address: bool
+
+    async def runs_of(self, thread: str, request_ids: Sequence[str], seconds: float) -> Sequence[Run]:
+        """The runs that answer these requests, the newest first; none where there is no such thread.
+
+        Raises `DownstreamFailed`, `BadAnswer`.
+        """
+        fields = "&".join(f"select={name}" for name in ("run_id", "status", "metadata"))
+        found = await self._send("GET", f"/threads/{thread}/runs?limit={MAX_RUNS}&{fields}", seconds)
+        if found is None:
+            return []
+        if not isinstance(found, list) or not all(isinstance(run, dict) for run in found):
+            raise BadAnswer("the runs of the thread are not an array of objects")
+        runs = []
+        for run in found:
+            metadata = run.get("metadata")
+            if isinstance(metadata, dict) and metadata.get(REQUEST) in request_ids:
+                runs.append(Run(run_id(run.get("run_id")), str(run.get("status"))))
+        return runs
+
+    def stream(
+        self, thread: str, body: Mapping[str, Any], on_head: Callable[[HttpAnswer], None], seconds: float
+    ) -> AsyncIterator[bytes]:
+        """Begins a run, which goes on if the connection ends, and gives its events. Raises `HttpFailed`."""
+        agent = self.agent
+        options = {
+            "assistant_id": agent.assistant,
+            "if_not_exists": "create",
+            "multitask_strategy": "enqueue",
+            "on_disconnect": "continue",
+            "stream_mode": ["messages-tuple" if agent.stream else "custom"],
+        }
+        path = f"/threads/{thread}/runs/stream"
+        request = self._request("POST", path, seconds, {**options, **body}, MAX_STREAM_BYTES, on_head)
+        return self.http.stream(request)
+
+    async def join(self, thread: str, run: str, seconds: float) -> None:
+        """Waits for the end of a run. Raises `DownstreamFailed` for one that failed."""
+        ended = await self._send("GET", f"/threads/{thread}/runs/{run}/join", seconds)
+        if isinstance(ended, dict) and "__error__" in ended:
+            raise run_failed(ended["__error__"])
+
+    async def state(self, thread: str, seconds: float) -> Mapping[str, Any] | None:
+        """The latest state of a thread, None where there is no such thread.
+
+        Raises `DownstreamFailed`, `BadAnswer`.
+        """
+        state = await self._send("GET", f"/threads/{thread}/state", seconds)
+        if state is not None and not isinstance(state, dict):
+            raise BadAnswer("the state of the thread is not an object")
+        return state
+
+    async def cancel(self, thread: str, run: str) -> None:
+        """Raises `DownstreamFailed`; a run that has ended stays as it is."""
+        path = f"/threads/{thread}/runs/{run}/cancel?wait=false&action=interrupt"
+        await self._send("POST", path, CANCEL_SECONDS)
+
+    async def _send(self, method: str, path: str, seconds: float) -> Any:
+        """The JSON of an answer, None for status 404."""
+        try:
+            answer = await self.http.send(self._request(method, path, seconds, None, MAX_ANSWER_BYTES))
+        except HttpFailed as error:
+            raise failure_of(error) from error
+        if answer.status == 404:
+            return None
+        if not answer.ok:
+            raise _refused(answer)
+        return await off_loop(len(answer.body), answer.json)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        json: Any,
+        max_bytes: int,
+        on_head: Callable[[HttpAnswer], None] | None = None,
+    ) -> HttpRequest:
+        agent, headers = self.agent, dict(trace_context.headers())
+        if agent.token and agent.bearer:
+            headers["Authorization"] = f"Bearer {agent.token}"
+        elif agent.token:
+            headers["x-api-key"] = agent.token
+        return HttpRequest(
+            method,
+            agent.url.rstrip("/") + path,
+            headers=headers,
+            json=json,
+            timeout=seconds,
+            user_address=self.user_address,
+            max_bytes=max_bytes,
+            gather_seconds=GATHER_SECONDS if on_head else 0.0,
+            on_head=on_head,
+        )
+
+
+def run_id(id: Any) -> str:
+    """An id of a run that may stand in an address. Raises `BadAnswer`."""
+    if not isinstance(id, str) or not _RUN_ID.fullmatch(id):
+        raise BadAnswer("the id of a run is not a UUID")
+    return id
+
+
+def failure_of(error: HttpFailed) -> DownstreamFailed:
+    """The failure behind an exchange that came to no usable answer, with the server's own words where it gave any."""
+    return _refused(error.answer) if error.answer is not None else broken_exchange(error)
+
+
+def _refused(answer: HttpAnswer) -> DownstreamFailed:
+    failed, body = refused_answer(answer), answer.json()
+    detail = body.get("detail") if isinstance(body, dict) else None
+    if not isinstance(detail, str):
+        return failed
+    return DownstreamFailed(
+        f"{failed}: {_own_words(detail)}",
+        retryable=failed.retryable,
+        retry_after=failed.retry_after,
+        begun=failed.begun,
+    )
+
+
+def run_failed(error: Any) -> DownstreamFailed:
+    """The failure of a run by what the server tells of it: `{error, message}`. It is not tried again, as the agent
+    may have done something."""
+    words = [error.get("error"), error.get("message")] if isinstance(error, dict) else [error]
+    told = ": ".join(word for word in words if isinstance(word, str) and word)
+    return DownstreamFailed(f"the run failed: {_own_words(told) or 'no reason is given'}", retryable=False)
+
+
+def _own_words(text: str) -> str:
+    line = " ".join(text[: 2 * MAX_DETAIL].split())
+    return line if len(line) <= MAX_DETAIL else f"{line[:MAX_DETAIL]}…"
