@@ -5,7 +5,8 @@ https://docs.langchain.com/oss/python/langchain/messages
 
 import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from adapters.outbound.resources import messages
 from adapters.outbound.resources.chat_completions import message_text
@@ -39,26 +40,37 @@ def described(request: RunRequest) -> dict[str, Any]:
 def messages_of(state: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Raises `BadAnswer`."""
     values = state.get("values")
-    found = values.get("messages") if isinstance(values, dict) else None
-    if not isinstance(found, list) or not all(isinstance(message, dict) for message in found):
+    history = values.get("messages") if isinstance(values, dict) else None
+    if not isinstance(history, list) or not all(isinstance(message, dict) for message in history):
         raise BadAnswer("the state of the graph has no list of messages")
-    return found
+    return history
 
 
-def last_id(found: Sequence[Mapping[str, Any]]) -> str:
-    """The id of the last message, empty where it has none that can be kept."""
-    id = found[-1].get("id") if found else None
-    return id if isinstance(id, str) and len(id) <= MAX_ID else ""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The message of a thread after which an answer begins: its id, and how many messages there were up to it, where
+    that is known. What parallel steps wrote may get new ids when the thread is resumed."""
+
+    id: str
+    count: int = 0
+
+    @classmethod
+    def end_of(cls, history: Sequence[Mapping[str, Any]]) -> Self:
+        id = history[-1].get("id") if history else None
+        return cls(id if isinstance(id, str) and len(id) <= MAX_ID else "", len(history))
+
+    def start_in(self, history: Sequence[Mapping[str, Any]]) -> int:
+        """Where the answer begins; after the last message of a person where the graph has dropped earlier ones."""
+        ids = (at + 1 for at, message in enumerate(history) if self.id and message.get("id") == self.id)
+        if start := next(ids, self.count if self.count <= len(history) else 0):
+            return start
+        humans = (at + 1 for at in range(len(history) - 1, -1, -1) if history[at].get("type") == "human")
+        return next(humans, 0)
 
 
-def answered(found: Sequence[Mapping[str, Any]], after: str) -> tuple[str, tuple[ResultArtifact, ...]]:
-    """The texts and files of the agent's messages after the one with an id, or after the last message of a person
-    where a graph has dropped that one. Raises `BadAnswer`."""
-    start = next((at for at, message in enumerate(found) if after and message.get("id") == after), None)
-    if start is None:
-        humans = (at for at in range(len(found) - 1, -1, -1) if found[at].get("type") == "human")
-        start = next(humans, -1)
-    answers = [message for message in found[start + 1 :] if message.get("type") in _AI]
+def answered(history: Sequence[Mapping[str, Any]], mark: Mark) -> tuple[str, tuple[ResultArtifact, ...]]:
+    """The texts and files of the agent's messages after a mark. Raises `BadAnswer`."""
+    answers = [message for message in history[mark.start_in(history) :] if message.get("type") in _AI]
     texts = [text_of(message.get("content")).strip() for message in answers]
     blocks = [block for message in answers for block in _media(message.get("content"))]
     return "\n\n".join(filter(None, texts)), tuple(map(_artifact, blocks, range(1, len(blocks) + 1)))
@@ -98,19 +110,26 @@ def _artifact(block: Mapping[str, Any], number: int) -> ResultArtifact:
     """The file in a content block: `{type, url | base64, mime_type}`, its older form with `source_type` and `data`,
     or `{type: image_url, image_url: {url}}` with an address or a data URL."""
     kind = str(block["type"]).removesuffix("_url")
-    url, data = block.get("url"), block.get("base64", block.get("data"))
-    mime_type = block.get("mime_type") or ""
+    url, data, mime_type = _source(block)
+    if not isinstance(mime_type, str):
+        raise BadAnswer(f"the mime_type of content block {number} is not a string")
+    if not mime_type and isinstance(url, str):
+        mime_type = mimetypes.guess_type(url)[0] or ""
+    extra = block.get("metadata")
+    name = block.get("filename") or (extra.get("filename") if isinstance(extra, dict) else None)
+    if not name:
+        name = f"{kind}-{number}{mimetypes.guess_extension(mime_type) or ''}"
+    item = {"name": name, "mimeType": mime_type, "url": url, "dataBase64": data}
+    return messages.artifact_of(item, f"content block {number}")
+
+
+def _source(block: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """The address of a file or its bytes in base64, and its media type."""
+    url = block.get("url")
     if block["type"] == "image_url":
         address = block.get("image_url")
         url = address.get("url") if isinstance(address, dict) else address
     if isinstance(url, str) and url.startswith("data:"):
         head, _, data = url.removeprefix("data:").partition(",")
-        mime_type, url = head.removesuffix(";base64"), None
-    extra = block.get("metadata")
-    name = block.get("filename") or (extra.get("filename") if isinstance(extra, dict) else None)
-    if not isinstance(mime_type, str):
-        raise BadAnswer(f"the mime_type of content block {number} is not a string")
-    mime_type = mime_type or (mimetypes.guess_type(url)[0] if isinstance(url, str) else "") or ""
-    ending = mimetypes.guess_extension(mime_type) or (".png" if kind == "image" else "")
-    item = {"name": name or f"{kind}-{number}{ending}", "mimeType": mime_type, "url": url, "dataBase64": data}
-    return messages.artifact_of(item, f"content block {number}")
+        return None, data, head.removesuffix(";base64")
+    return url, block.get("base64", block.get("data")), block.get("mime_type") or ""

@@ -84,7 +84,7 @@ class Question:
 
 
 def question_of(interrupts: Any) -> Question | None:
-    """The question in the first interrupt of a state, None where there is none. Raises `BadAnswer`."""
+    """The question in the first interrupt of a state; None without interrupts. Raises `BadAnswer`."""
     if not isinstance(interrupts, list) or not interrupts:
         return None
     first = interrupts[0]
@@ -92,18 +92,28 @@ def question_of(interrupts: Any) -> Question | None:
     if not isinstance(id, str) or not 0 < len(id) <= 256:
         raise BadAnswer("an interrupt of the thread has no id")
     value, alone = first.get("value"), len(interrupts) == 1
-    if isinstance(value, dict) and isinstance(value.get("action_requests"), list):
-        return Question(id, "decisions", alone, _requests(value))
-    older = value if isinstance(value, list) else [value]
-    if older and all(isinstance(item, dict) and "action_request" in item for item in older):
-        form = "responses" if isinstance(value, list) else "response"
-        return Question(id, form, alone, tuple(_older(item) for item in _few(older)))
-    text, choices = _asked(value)
-    return Question(id, "text", alone, text=text, choices=choices)
+    form = _form(value)
+    if form == "text":
+        text, choices = _asked(value)
+        return Question(id, form, alone, text=text, choices=choices)
+    if form == "decisions":
+        return Question(id, form, alone, _requests(value))
+    requests = value if form == "responses" else [value]
+    return Question(id, form, alone, tuple(_older(item) for item in _few(requests)))
+
+
+def _form(value: Any) -> str:
+    """How an interrupt asks, by its value: see `Question`."""
+    if isinstance(value, dict):
+        if isinstance(value.get("action_requests"), list):
+            return "decisions"
+        return "response" if "action_request" in value else "text"
+    is_list = isinstance(value, list) and value
+    return "responses" if is_list and all(_form(item) == "response" for item in value) else "text"
 
 
 def permits(action: Action, approval: Approval | None) -> bool | None:
-    """How a request decides about an action, None where it does not."""
+    """The decision of a request about an action; None without one."""
     if approval is None or approval.tool != action.confirmation.tool:
         return None
     return approval.permits

@@ -11,6 +11,7 @@ from uuid import uuid4
 from adapters.outbound.resources import langgraph_messages as thread_messages
 from adapters.outbound.resources.answers import ServerEvents, usable
 from adapters.outbound.resources.chat_completions import message_text
+from adapters.outbound.resources.langgraph_messages import Mark
 from adapters.outbound.resources.langgraph_questions import Question, permits, question_of
 from adapters.outbound.resources.langgraph_server import (
     REQUEST,
@@ -36,14 +37,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Conversation:
-    """What is kept of a conversation: its thread, the requests of the latest message with the id of the message of
-    the thread after which the answer to each begins, and what was decided of an interrupt so far, by request.
+    """The state of a conversation that is kept: its thread, the requests of the latest message with the mark after which the
+    answer to each begins, and what was decided of an interrupt so far, by request.
 
     `waiting`: the thread was interrupted when it was last seen.
     """
 
     thread: str
-    asked: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, Mark] = field(default_factory=dict)
     waiting: bool = False
     interrupt: str = ""
     decisions: dict[str, bool] = field(default_factory=dict)
@@ -53,21 +54,23 @@ class Conversation:
         """A new conversation gets its thread's id before the server hears of it, so that a crash loses nothing."""
         if not state:
             return cls(str(uuid4()))
-        asked, decisions = dict(state["asked"]), dict(state["decisions"])
+        asked = {request_id: Mark(id, count) for request_id, id, count in state["asked"]}
+        decisions = dict(state["decisions"])
         return cls(state["thread"], asked, state["waiting"], state["interrupt"], decisions)
 
     def json(self) -> dict[str, Any]:
-        asked, decisions = list(self.asked.items()), list(self.decisions.items())
+        asked = [[request_id, mark.id, mark.count] for request_id, mark in self.asked.items()]
+        decisions = list(self.decisions.items())
         rest = {"waiting": self.waiting, "interrupt": self.interrupt}
         return {"thread": self.thread, "asked": asked, "decisions": decisions, **rest}
 
-    def ask(self, request_id: str, after: str) -> None:
+    def ask(self, request_id: str, mark: Mark) -> None:
         """Notes a request. A message may lead to further ones, `<id>-2`, `<id>-3`, ..., for tools that are approved
         for the session; those of earlier messages are forgotten."""
         first = next(iter(self.asked), "")
         if not request_id.startswith(f"{first}-"):
             self.asked.clear()
-        self.asked[request_id] = after
+        self.asked[request_id] = mark
 
     def since(self, request_id: str) -> Sequence[str]:
         """A request and those that followed it."""
@@ -162,9 +165,9 @@ class _Exchange:
         question = question_of(state.get("interrupts")) if state else None
         if state is None or question is None:
             message = thread_messages.human_message(request, images=self._server.agent.images)
-            conversation.ask(request.request_id, request.request_id)
+            conversation.ask(request.request_id, Mark(request.request_id))
             return await self._begin({"input": {"messages": [message]}})
-        conversation.ask(request.request_id, thread_messages.last_id(thread_messages.messages_of(state)))
+        conversation.ask(request.request_id, Mark.end_of(thread_messages.messages_of(state)))
         value = self._reply(question)
         if value is None:
             await self._save()
@@ -256,9 +259,9 @@ class _Exchange:
         question = question_of(state.get("interrupts"))
         conversation.waiting = question is not None
         await self._save()
-        found = thread_messages.messages_of(state)
-        text, artifacts = thread_messages.answered(found, conversation.asked[self._request.request_id])
-        result = RunResult(text, artifacts)
+        history = thread_messages.messages_of(state)
+        text, artifacts = thread_messages.answered(history, conversation.asked[self._request.request_id])
+        result = checked_result(RunResult(text, artifacts))
         return result if question is None else _asked(question, conversation.decided(question), result)
 
     async def _save(self) -> None:

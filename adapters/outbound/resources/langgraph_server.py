@@ -69,13 +69,13 @@ class LangGraphServer:
         Raises `DownstreamFailed`, `BadAnswer`.
         """
         fields = "&".join(f"select={name}" for name in ("run_id", "status", "metadata"))
-        found = await self._send("GET", f"/threads/{thread}/runs?limit={MAX_RUNS}&{fields}", seconds)
-        if found is None:
+        listed = await self._send("GET", f"/threads/{thread}/runs?limit={MAX_RUNS}&{fields}", seconds)
+        if listed is None:
             return []
-        if not isinstance(found, list) or not all(isinstance(run, dict) for run in found):
+        if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
             raise BadAnswer("the runs of the thread are not an array of objects")
         runs = []
-        for run in found:
+        for run in listed:
             metadata = run.get("metadata")
             if isinstance(metadata, dict) and metadata.get(REQUEST) in request_ids:
                 runs.append(Run(run_id(run.get("run_id")), str(run.get("status"))))
@@ -186,8 +186,8 @@ def run_failed(error: Any) -> DownstreamFailed:
     """The failure of a run by what the server tells of it: `{error, message}`. It is not tried again, as the agent
     may have done something."""
     words = [error.get("error"), error.get("message")] if isinstance(error, dict) else [error]
-    told = ": ".join(word for word in words if isinstance(word, str) and word)
-    return DownstreamFailed(f"the run failed: {_own_words(told) or 'no reason is given'}", retryable=False)
+    reason = ": ".join(word for word in words if isinstance(word, str) and word)
+    return DownstreamFailed(f"the run failed: {_own_words(reason) or 'no reason is given'}", retryable=False)
 
 
 def _own_words(text: str) -> str:
