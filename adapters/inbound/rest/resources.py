@@ -10,7 +10,7 @@ from adapters.inbound.rest.routing import Call, JsonRoute, errors
 from domain import limits
 from domain.routing import model
 
-Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses"]
+Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses", "langgraph"]
 
 
 class ResourceRule(Answer):
@@ -77,7 +77,7 @@ class ResourceTrial(Answer):
     resource: str = Field(description="Canonical form of the id.", examples=["agent::support-de_0"])
     source: Literal["rule", "built-in", "default", "nothing"]
     kind: str = Field(
-        description="builtin, http, grpc, chat-completions or responses; empty for nothing.",
+        description="builtin, http, grpc, chat-completions, responses or langgraph; empty for nothing.",
         examples=["http"],
     )
     rule: ResourceRule | None = Field(description="For admins alone.")

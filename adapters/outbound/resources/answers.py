@@ -3,10 +3,10 @@
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.rich import joined_content
@@ -15,6 +15,17 @@ from ports.http import HttpAnswer, HttpFailed
 from ports.resources import DownstreamFailed
 
 _TRY_AGAIN = frozenset({408, 425, 429})
+MOST_WORDS = 300
+"""Characters of a server's words about a failure."""
+
+
+def own_words(parts: Iterable[Any], secret: str | None) -> str:
+    """The texts and numbers among these, in one line of bounded length, without the secret."""
+    words = ": ".join(str(part)[: 2 * MOST_WORDS] for part in parts if part and isinstance(part, str | int))
+    if secret:
+        words = words.replace(secret, "***")
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
+    return line if len(line) <= MOST_WORDS else line[: MOST_WORDS - 3] + "..."
 
 
 def refused_answer(answer: HttpAnswer, words: str = "") -> DownstreamFailed:

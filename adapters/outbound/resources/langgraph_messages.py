@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from adapters.outbound.resources import messages
-from adapters.outbound.resources.chat_completions import message_text
-from adapters.outbound.resources.messages import BadAnswer
-from domain.routing.model import ResultArtifact, RunRequest
+from adapters.outbound.resources.messages import BadAnswer, checked_result, usage_of
+from adapters.outbound.resources.model_runner import message_text
+from domain.routing.model import ResultArtifact, RunRequest, RunResult, summed
 
 _AI = frozenset({"ai", "AIMessageChunk"})
 _MEDIA = frozenset({"image", "image_url", "audio", "video", "file"})
@@ -68,12 +68,14 @@ class Mark:
         return next(humans, 0)
 
 
-def answered(history: Sequence[Mapping[str, Any]], mark: Mark) -> tuple[str, tuple[ResultArtifact, ...]]:
-    """The texts and files of the agent's messages after a mark. Raises `BadAnswer`."""
+def answered(history: Sequence[Mapping[str, Any]], mark: Mark) -> RunResult:
+    """The texts, files and tokens of the agent's messages after a mark. Raises `BadAnswer`."""
     answers = [message for message in history[mark.start_in(history) :] if message.get("type") in _AI]
     texts = [text_of(message.get("content")).strip() for message in answers]
     blocks = [block for message in answers for block in _media(message.get("content"))]
-    return "\n\n".join(filter(None, texts)), tuple(map(_artifact, blocks, range(1, len(blocks) + 1)))
+    artifacts = tuple(map(_artifact, blocks, range(1, len(blocks) + 1)))
+    usages = (usage_of(message.get("usage_metadata"), "input_tokens", "output_tokens") for message in answers)
+    return checked_result(RunResult("\n\n".join(filter(None, texts)), artifacts, usage=summed(*usages)))
 
 
 def piece_of(event: Any) -> tuple[str, str]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.resources.chat_model import REJECTED_BY_USER, UNDECIDED
 from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
+from adapters.outbound.resources.model_tools import REJECTED_BY_USER, UNDECIDED
 from domain.channels.answers import Choice
 from domain.conversations.choices import choice_faults
 from domain.routing.model import Approval, Confirmation

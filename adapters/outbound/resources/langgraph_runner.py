@@ -4,24 +4,17 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from uuid import uuid4
 
 from adapters.outbound.resources import langgraph_messages as thread_messages
 from adapters.outbound.resources.answers import ServerEvents, usable
-from adapters.outbound.resources.chat_completions import message_text
 from adapters.outbound.resources.langgraph_messages import Mark
 from adapters.outbound.resources.langgraph_questions import Question, permits, question_of
-from adapters.outbound.resources.langgraph_server import (
-    REQUEST,
-    LangGraphAgent,
-    LangGraphServer,
-    failure_of,
-    run_failed,
-    run_id,
-)
+from adapters.outbound.resources.langgraph_server import REQUEST, LangGraphAgent, LangGraphServer, run_id
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
+from adapters.outbound.resources.model_runner import message_text
 from domain.json_text import loads
 from domain.routing.model import Progress, RunRequest, RunResult
 from ports.http import Http, HttpAnswer, HttpFailed
@@ -37,8 +30,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Conversation:
-    """The state of a conversation that is kept: its thread, the requests of the latest message with the mark after which the
-    answer to each begins, and what was decided of an interrupt so far, by request.
+    """The state of a conversation that is kept: its thread, the requests of the latest message with the mark after
+    which the answer to each begins, and what was decided of an interrupt so far, by request.
 
     `waiting`: the thread was interrupted when it was last seen.
     """
@@ -175,7 +168,7 @@ class _Exchange:
         return await self._begin({"command": {"resume": question.resume(value)}})
 
     async def _earlier(self) -> RunResult | None:
-        """The result of the run that this request has begun before; None where there is none, or it was cancelled."""
+        """The result of the run that this request has begun before; None without one, or if it was cancelled."""
         conversation, request_id = self._conversation, self._request.request_id
         runs = await self._server.runs_of(self._thread, conversation.since(request_id), self._seconds)
         if not runs:
@@ -218,7 +211,7 @@ class _Exchange:
                 async for piece in pieces:
                     await self._take(events.named(piece), progress)
         except HttpFailed as error:
-            raise failure_of(error) from error
+            raise self._server.failure_of(error) from error
         except (asyncio.CancelledError, BadAnswer):
             await self._cancel()
             raise
@@ -240,7 +233,7 @@ class _Exchange:
                 # A question that cannot be answered so is not asked for ever.
                 self._conversation.waiting = False
                 await self._save()
-                raise run_failed(value)
+                raise self._server.run_failed(value)
             if name == b"metadata" and isinstance(value, dict):
                 self._run = str(value.get("run_id"))
             progress.add(value)
@@ -255,14 +248,21 @@ class _Exchange:
         """The answer that a thread holds once a run has ended."""
         conversation = self._conversation
         if _stopped(state):
-            raise _not_ended(state, retryable)
+            raise self._not_ended(state, retryable)
         question = question_of(state.get("interrupts"))
         conversation.waiting = question is not None
         await self._save()
         history = thread_messages.messages_of(state)
-        text, artifacts = thread_messages.answered(history, conversation.asked[self._request.request_id])
-        result = checked_result(RunResult(text, artifacts))
+        result = thread_messages.answered(history, conversation.asked[self._request.request_id])
         return result if question is None else _asked(question, conversation.decided(question), result)
+
+    def _not_ended(self, state: Mapping[str, Any], retryable: bool) -> DownstreamFailed:
+        tasks = state.get("tasks")
+        for task in tasks if isinstance(tasks, list) else ():
+            error = task.get("error") if isinstance(task, dict) else None
+            if isinstance(error, str) and "Cancelled" not in error:
+                return self._server.run_failed(error)
+        return DownstreamFailed("the run stopped before its end", retryable=retryable)
 
     async def _save(self) -> None:
         request = self._request
@@ -282,21 +282,12 @@ def _stopped(state: Mapping[str, Any]) -> bool:
     return bool(state.get("next")) and not state.get("interrupts")
 
 
-def _not_ended(state: Mapping[str, Any], retryable: bool) -> DownstreamFailed:
-    tasks = state.get("tasks")
-    for task in tasks if isinstance(tasks, list) else ():
-        error = task.get("error") if isinstance(task, dict) else None
-        if isinstance(error, str) and "Cancelled" not in error:
-            return run_failed(error)
-    return DownstreamFailed("the run stopped before its end", retryable=retryable)
-
-
 def _asked(question: Question, number: int, before: RunResult | None = None) -> RunResult:
     """The question about the action of this number, or the text that is asked, after what the agent said `before`."""
     before = before or RunResult("")
     if not question.actions:
         text = "\n\n".join(filter(None, (before.text, question.text)))
-        return checked_result(RunResult(text, before.artifacts, choices=question.choices))
+        return checked_result(replace(before, text=text, choices=question.choices))
     action = question.actions[number if number < len(question.actions) else 0]
     text = "\n\n".join(filter(None, (before.text, action.description)))
-    return checked_result(RunResult(text, before.artifacts, action.confirmation))
+    return checked_result(replace(before, text=text, confirmation=action.confirmation))

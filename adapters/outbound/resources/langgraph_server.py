@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters import trace_context
-from adapters.outbound.resources.answers import broken_exchange, refused_answer
+from adapters.outbound.resources.answers import broken_exchange, own_words, refused_answer
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -26,8 +26,6 @@ CANCEL_SECONDS = 2.0
 MAX_RUNS = 20
 """The latest runs of a thread among which those of a request are looked for."""
 _RUN_ID = re.compile(r"[0-9A-Fa-f-]{36}")
-MAX_DETAIL = 300
-"""Characters of a server's own words that are put on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ class LangGraphServer:
         """Waits for the end of a run. Raises `DownstreamFailed` for one that failed."""
         ended = await self._send("GET", f"/threads/{thread}/runs/{run}/join", seconds)
         if isinstance(ended, dict) and "__error__" in ended:
-            raise run_failed(ended["__error__"])
+            raise self.run_failed(ended["__error__"])
 
     async def state(self, thread: str, seconds: float) -> Mapping[str, Any] | None:
         """The latest state of a thread, None where there is no such thread.
@@ -118,16 +116,32 @@ class LangGraphServer:
         path = f"/threads/{thread}/runs/{run}/cancel?wait=false&action=interrupt"
         await self._send("POST", path, CANCEL_SECONDS)
 
+    def failure_of(self, error: HttpFailed) -> DownstreamFailed:
+        """The failure behind an exchange that came to no usable answer."""
+        return self._refused(error.answer) if error.answer is not None else broken_exchange(error)
+
+    def run_failed(self, error: Any) -> DownstreamFailed:
+        """The failure of a run by what the server says of it: `{error, message}`. It is not tried again, as the agent
+        may have done something."""
+        parts = [error.get("error"), error.get("message")] if isinstance(error, dict) else [error]
+        words = own_words(parts, self.agent.token) or "no reason is given"
+        return DownstreamFailed(f"the run failed: {words}", retryable=False)
+
+    def _refused(self, answer: HttpAnswer) -> DownstreamFailed:
+        body = answer.json()
+        detail = body.get("detail") if isinstance(body, dict) else None
+        return refused_answer(answer, own_words([detail], self.agent.token))
+
     async def _send(self, method: str, path: str, seconds: float) -> Any:
         """The JSON of an answer, None for status 404."""
         try:
             answer = await self.http.send(self._request(method, path, seconds, None, MAX_ANSWER_BYTES))
         except HttpFailed as error:
-            raise failure_of(error) from error
+            raise self.failure_of(error) from error
         if answer.status == 404:
             return None
         if not answer.ok:
-            raise _refused(answer)
+            raise self._refused(answer)
         return await off_loop(len(answer.body), answer.json)
 
     def _request(
@@ -162,34 +176,3 @@ def run_id(id: Any) -> str:
     if not isinstance(id, str) or not _RUN_ID.fullmatch(id):
         raise BadAnswer("the id of a run is not a UUID")
     return id
-
-
-def failure_of(error: HttpFailed) -> DownstreamFailed:
-    """The failure behind an exchange that came to no usable answer, with the server's own words where it gave any."""
-    return _refused(error.answer) if error.answer is not None else broken_exchange(error)
-
-
-def _refused(answer: HttpAnswer) -> DownstreamFailed:
-    failed, body = refused_answer(answer), answer.json()
-    detail = body.get("detail") if isinstance(body, dict) else None
-    if not isinstance(detail, str):
-        return failed
-    return DownstreamFailed(
-        f"{failed}: {_own_words(detail)}",
-        retryable=failed.retryable,
-        retry_after=failed.retry_after,
-        begun=failed.begun,
-    )
-
-
-def run_failed(error: Any) -> DownstreamFailed:
-    """The failure of a run by what the server tells of it: `{error, message}`. It is not tried again, as the agent
-    may have done something."""
-    words = [error.get("error"), error.get("message")] if isinstance(error, dict) else [error]
-    reason = ": ".join(word for word in words if isinstance(word, str) and word)
-    return DownstreamFailed(f"the run failed: {_own_words(reason) or 'no reason is given'}", retryable=False)
-
-
-def _own_words(text: str) -> str:
-    line = " ".join(text[: 2 * MAX_DETAIL].split())
-    return line if len(line) <= MAX_DETAIL else f"{line[:MAX_DETAIL]}…"

@@ -5,7 +5,7 @@ from typing import Any
 
 from adapters import trace_context
 from adapters.outbound.resources import chat_completions, responses
-from adapters.outbound.resources.answers import broken_exchange, refused_answer
+from adapters.outbound.resources.answers import broken_exchange, own_words, refused_answer
 from adapters.outbound.resources.chat_completions import STREAM_OPTIONS
 from adapters.outbound.resources.chat_model import (
     CHAT_COMPLETIONS,
@@ -22,8 +22,6 @@ from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
 PROTOCOLS = {CHAT_COMPLETIONS: chat_completions.PROTOCOL, RESPONSES: responses.PROTOCOL}
-MOST_WORDS = 300
-"""Characters of a server's words about a failure."""
 _TRY_AGAIN = frozenset({
     "rate_limit_exceeded", "rate_limit_error", "server_error", "internal_server_error", "internal_error",
     "api_error", "overloaded", "overloaded_error", "service_unavailable", "timeout",
@@ -123,16 +121,9 @@ class ModelClient:
 
     def _words(self, error: Any) -> str:
         """Code and message of an error as the server says them, in one line of bounded length, without the token."""
-        if isinstance(error, dict):
-            code = error.get("code") or error.get("type")
-            parts = [str(part) for part in (code, error.get("message")) if isinstance(part, str | int)]
-        else:
-            parts = [error] if isinstance(error, str) else []
-        words = ": ".join(part[: 2 * MOST_WORDS] for part in parts)
-        if self._model.token:
-            words = words.replace(self._model.token, "***")
-        line = " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
-        return line if len(line) <= MOST_WORDS else line[: MOST_WORDS - 3] + "..."
+        is_object = isinstance(error, dict)
+        parts = [error.get("code") or error.get("type"), error.get("message")] if is_object else [error]
+        return own_words(parts, self._model.token)
 
 
 async def _error_of(answer: HttpAnswer) -> Any:

@@ -6,6 +6,7 @@ import pytest
 
 from adapters.outbound.net.tls import TlsFiles
 from adapters.outbound.resources.chat_model import ChatModel, McpServer
+from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.rules import (
     BadRules,
     BuiltinTarget,
@@ -73,6 +74,19 @@ confirm = false
 """
 
 
+WHOLE += """
+[[rule]]
+match = "agent::graph"
+kind = "langgraph"
+url = "https://graph.example"
+assistant = "helper"
+stream = true
+images = true
+bearer = true
+token_env = "TOKEN"
+"""
+
+
 GOOD = '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://x.example"\n'
 CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.example"\nmodel = "m"\n'
 
@@ -82,7 +96,7 @@ def rules_of(text: str) -> tuple[Rule, ...]:
 
 
 def test_each_kind_is_read() -> None:
-    builtin, http, grpc, chat = rules_of(WHOLE)
+    builtin, http, grpc, chat, graph = rules_of(WHOLE)
 
     assert builtin.target == BuiltinTarget(parse_resource("agent::kb-12"))
     assert http.target == HttpTarget("https://runner.example/run", "s3cret")
@@ -96,6 +110,10 @@ def test_each_kind_is_read() -> None:
         ("search", False),
     ]
     assert chat.target.tools[0].parameters == {"type": "object"}
+    assert graph.target == LangGraphAgent(
+        "https://graph.example", "helper", stream=True, images=True, bearer=True, token="s3cret"
+    )
+    assert "s3cret" not in repr(graph.target)
 
 
 @pytest.mark.parametrize("kind", ["chat-completions", "responses"])
@@ -246,6 +264,7 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
         (GOOD + "token_env = 'BROKEN'\n", 5, "BROKEN, whose value cannot stand in a header"),
         ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::other'\n", 4, "use must name a built-in"),
         ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::a::b'\n", 4, "use must name a built-in"),
+        ("[[rule]]\nmatch = '*'\nkind = 'langgraph'\nurl = 'http://x'\n", 1, "assistant is missing"),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'http://x:1'\n", 4, "target must be a gRPC target"),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = 1\n", 5, "tls must be true or false"),
         (
