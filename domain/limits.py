@@ -14,6 +14,14 @@ CHANNEL_ID = 100
 CHANNEL_NAME = 200
 RESOURCE_ID = 300
 """The longest form of a downstream resource id: prefix, id of 256 characters, expert index."""
+ROUTES = 20
+"""Of an instance."""
+FALLBACKS = 5
+"""Of an instance."""
+CONDITION_ENTRIES = 20
+"""Of a list in a condition of a route."""
+CONDITION_TEXT = 200
+"""One entry of such a list."""
 BASE_NAME = 200
 DESCRIPTION = 10_000
 QUERY = 100_000

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.channels.provenance import Provenance
 from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
@@ -85,6 +86,7 @@ class Answer:
     `callback_url` is the instance's callback address, for buttons that carry the address of their press.
     `rich` is what the answer holds beside: links, cards, a location, a contact, a form. `silent`: nothing is sent.
     `change` is what the answer does to its conversation.
+    `provenance`: which resource made it, None for what none was asked for.
     """
 
     text: str
@@ -101,6 +103,7 @@ class Answer:
     rich: RichContent | None = None
     silent: bool = False
     change: ConversationChange | None = None
+    provenance: Provenance | None = None
 
 
 @value

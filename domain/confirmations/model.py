@@ -16,9 +16,9 @@ class Pending:
     """A question to a sender. `asked_of` is the sender, `asked_user` the platform user that the sender was known as,
     `asked_by` the event whose answer was the question.
 
-    `original` is the text of the message that led to it. A decided question stays the question of its session
-    until the next message, so that the event that decided it (`decided_by`) can be worked on again after a crash.
-    `decider` is the name of who decided.
+    `original` is the text of the message that led to it, `resource` the id of the resource that asks. A decided
+    question stays the question of its session until the next message, so that the event that decided it
+    (`decided_by`) can be worked on again after a crash. `decider` is the name of who decided.
     """
 
     id: str
@@ -34,6 +34,7 @@ class Pending:
     decider: str = ""
     decided_at: datetime | None = None
     asked_user: str | None = None
+    resource: str = ""
 
     def was_decided_by(self, event_id: int) -> bool:
         return self.decision is not None and self.decided_by == event_id
@@ -110,12 +111,14 @@ class ReceivedText:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a pending confirmation was decided; `original` is the text of the message that led to it."""
+    """How a pending confirmation was decided; `original` is the text of the message that led to it, `resource` the id
+    of the resource that asked; empty for a question of an earlier version."""
 
     confirmation_id: str
     tool: str
     decision: str
     original: str
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True)

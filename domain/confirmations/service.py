@@ -106,6 +106,7 @@ class ConfirmationService:
         original: str,
         tool: str,
         parameters: Mapping[str, object],
+        resource: str = "",
     ) -> model.Prompt:
         now = self.clock.now()
         pending = model.Pending(
@@ -118,6 +119,7 @@ class ConfirmationService:
             original=original,
             expires_at=now + model.LIFETIME,
             asked_user=scope.user_id,
+            resource=resource,
         )
         replaced = await self.store.put(scope.instance_id, scope.session_id, pending, now)
         return replace(_prompt(pending), replaced=_closed(replaced) if replaced else None)
@@ -139,5 +141,5 @@ def _closed(pending: model.Pending) -> model.ClosedQuestion:
 
 def _decided(pending: model.Pending, state: model.SessionState) -> model.ApprovalResult:
     assert pending.decision is not None
-    decision = model.Decision(pending.id, pending.tool, pending.decision, pending.original)
+    decision = model.Decision(pending.id, pending.tool, pending.decision, pending.original, pending.resource)
     return model.ApprovalResult(decision, state.tools, closed=_closed(pending))

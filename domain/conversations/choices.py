@@ -20,10 +20,11 @@ _NUMBER = re.compile(r"([1-9][0-9]?)[.)]?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The text and the choices of a message."""
+    """The text and the choices of a message, and the id of the resource that made it; empty if none did."""
 
     text: str
     choices: Sequence[Choice]
+    resource: str = ""
 
 
 def choice_faults(choices: Sequence[Choice]) -> Iterator[Fault]:

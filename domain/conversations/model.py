@@ -84,7 +84,7 @@ class QueuedSend:
 class Message:
     """One message of a conversation, in either direction. `error` says why it failed or was given up. A file of
     the sender has an address once it was fetched from the platform. `sender_name` is of inbound messages, where the
-    platform tells it."""
+    platform tells it; `resource` and `route` of answers: which resource made it, and why that one was asked."""
 
     id: str
     session_id: str
@@ -97,6 +97,8 @@ class Message:
     request_id: str
     at: datetime
     sender_name: str = ""
+    resource: str | None = None
+    route: str | None = None
 
     @property
     def is_given_up(self) -> bool:
@@ -190,7 +192,8 @@ class StepKind(StrEnum):
 class Step:
     """One step of a message. `at` is None where no time is on record. `part`: the number of the outbound message, of
     several into which the channel split it. `reason`: why it failed, or the last try did. `tool`, `decision` and
-    `decider` are of questions about tools; `platform_id` is what the platform calls the message."""
+    `decider` are of questions about tools; `platform_id` is what the platform calls the message; `resource`: which
+    one was asked, `route`: why that one, None for the instance's own."""
 
     kind: StepKind
     at: datetime | None = None
@@ -202,6 +205,8 @@ class Step:
     decider: str | None = None
     next_attempt_at: datetime | None = None
     platform_id: str | None = None
+    resource: str | None = None
+    route: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

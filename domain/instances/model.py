@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from domain.channels.model import Proof
+from domain.routing.routes import Route
 
 ACTIVE = "active"
 UNREADABLE = "unreadable"
@@ -20,7 +21,8 @@ class Instance:
     """A user's configuration of one channel, bound to a downstream resource (None: to none).
 
     `config` is the JSON object as the user stored it, key order and number forms kept. `trusted`: an admin takes the
-    owner's word for who the senders are.
+    owner's word for who the senders are. `routes`: which resource answers which message, in place of `resource_id`;
+    `fallback`: the resources that are asked in turn where that one fails.
     """
 
     id: int
@@ -33,10 +35,18 @@ class Instance:
     updated_at: datetime
     status: str = ACTIVE
     trusted: bool = False
+    routes: tuple[Route, ...] = ()
+    fallback: tuple[str, ...] = ()
 
     def only_user(self, proof: Proof) -> str | None:
         """The only user that senders with this proof may be; None: they may be any."""
         return None if self.trusted or proof is Proof.PLATFORM else self.user_id
+
+    @property
+    def resource_ids(self) -> tuple[str, ...]:
+        """All resources that may answer."""
+        own = () if self.resource_id is None else (self.resource_id,)
+        return (*own, *(route.to for route in self.routes), *self.fallback)
 
     @property
     def exists(self) -> bool:
@@ -77,6 +87,8 @@ class NewInstance:
     config: Mapping[str, object]
     resource_id: str | None = None
     id: int | None = None
+    routes: tuple[Route, ...] | None = None
+    fallback: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,15 @@ class InstanceChange:
     config: Mapping[str, object]
     resource_id: str | None = None
     channel_name: str | None = None
+    routes: tuple[Route, ...] | None = None
+    fallback: tuple[str, ...] | None = None
+
+
+def named_resources(saved: NewInstance | InstanceChange) -> Mapping[str, str]:
+    """All resource ids that are to be saved, each by the field that names it."""
+    named = {f"routes[{number}].to": route.to for number, route in enumerate(saved.routes or ())}
+    named |= {f"fallback[{number}]": id for number, id in enumerate(saved.fallback or ())}
+    return {"downStreamResourceId": saved.resource_id, **named} if saved.resource_id is not None else named
 
 
 @dataclass(frozen=True, slots=True)

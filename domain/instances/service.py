@@ -31,6 +31,7 @@ from domain.instances.validation import advice, faults_of
 from domain.paging import Slice
 from domain.polling.service import ScheduleService
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
+from domain.routing.route_faults import routing_faults
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore, Processes, UnansweredStore
@@ -80,7 +81,7 @@ class InstanceService:
         if new.id is not None and new.id < 1:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
         channel = known_channel(self.channels, new.channel_id)
-        _check(channel.definition, new.channel_name, new.config, new.resource_id)
+        _check(channel.definition, new.channel_name, new)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
             await self.destinations.check_config(owner, channel, new.config)
@@ -90,7 +91,7 @@ class InstanceService:
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
             raise Invalid.of([Fault("channelId", f"the instance is of the channel '{existing.channel_id}'")])
-        change = InstanceChange(new.config, new.resource_id, new.channel_name)
+        change = InstanceChange(new.config, new.resource_id, new.channel_name, new.routes, new.fallback)
         return await self._change(existing, channel, change)
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
@@ -98,7 +99,7 @@ class InstanceService:
         existing = await owned_instance(self.store, caller, instance_id)
         channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
-        _check(channel.definition, name, change.config, change.resource_id)
+        _check(channel.definition, name, change)
         return await self._change(existing, channel, change)
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
@@ -177,9 +178,10 @@ class InstanceService:
         )
 
 
-def _check(definition: ChannelDefinition, name: str, config: object, resource_id: str | None) -> None:
+def _check(definition: ChannelDefinition, name: str, saved: NewInstance | InstanceChange) -> None:
     """Raises `Invalid`."""
-    if faults := faults_of(definition, name, config, resource_id):
+    faults = faults_of(definition, name, saved.config, saved.resource_id)
+    if faults := [*faults, *routing_faults(saved.routes or (), saved.fallback or ())]:
         raise Invalid.of(faults)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from domain.channels.provenance import Citation
 from domain.knowledge.chunking import SENTENCE_END
 from domain.knowledge.marks import (
     CODE,
@@ -25,7 +26,6 @@ from domain.knowledge.marks import (
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import page_of, place_of
 from domain.knowledge.words import FUNCTION_WORDS, words
-from domain.routing.model import Citation
 
 MOST_QUOTE = 400
 """Characters of a quote, and of a heading above a passage."""

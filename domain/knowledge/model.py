@@ -6,10 +6,10 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from domain.channels.provenance import Citation
 from domain.knowledge.documents import FormatSupport
 from domain.knowledge.places import Place
 from domain.paging import Window
-from domain.routing.model import Citation
 
 
 class Level(IntEnum):

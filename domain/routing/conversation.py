@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from domain.channels.messages import Event
+from domain.channels.provenance import Provenance
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
@@ -21,7 +22,8 @@ class ConversationContext:
     the message that shows the unfinished answer, empty for none. `answered`: the resource answered, and all
     attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
     was told that the pressed button was seen. `offered` is the id of the latest message that offered numbered
-    choices.
+    choices. `asked_by`: the resource whose question the event answers, empty for none or one that is not known.
+    `fell_back`: which resource answered in place of another one, and why; empty where none had to.
     """
 
     instance: Instance
@@ -34,6 +36,8 @@ class ConversationContext:
     typing: RepeatedTyping | None = None
     reaction: AckReaction | None = None
     offered: str | None = None
+    asked_by: str = ""
+    fell_back: str = ""
 
     @property
     def config(self) -> ChannelConfig:
@@ -64,12 +68,23 @@ class ConversationContext:
 
 
 class ProcessingFailed(Exception):
-    """An event that ends in an apology: `user_message` is sent to the sender, `reason` is recorded."""
+    """An event that ends in an apology: `user_message` is sent to the sender, `reason` is recorded. `provenance`:
+    the resources that were asked."""
 
-    def __init__(self, user_message: str, reason: str) -> None:
+    def __init__(self, user_message: str, reason: str, provenance: Provenance | None = None) -> None:
         super().__init__(reason)
         self.user_message = user_message
         self.reason = reason
+        self.provenance = provenance
+
+
+class ResourceFailed(ProcessingFailed):
+    """The resource gave no answer. `detail` is why, `is_final`: no other resource may be asked in its place."""
+
+    def __init__(self, user_message: str, detail: str, *, is_final: bool) -> None:
+        super().__init__(user_message, f"the downstream resource failed: {detail}")
+        self.detail = detail
+        self.is_final = is_final
 
 
 T = TypeVar("T")

@@ -49,30 +49,37 @@ class EventService:
     ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
         context.draft, context.acknowledged = queued.draft, False
+        context.asked_by = context.fell_back = ""
         started = self.clock.now()
-        answer: Answer | None = None
-        error: str | None = None
-        try:
-            answer = await self._answer(key, queued, context)
-        except LoopStopped:
-            error = STOPPED
-        except ProcessingFailed as failed:
-            answer, error = Answer(failed.user_message), failed.reason
-        except Unavailable:
-            raise
-        except Exception as unexpected:
-            log.exception("an event could not be processed", extra={"instance": key.instance_id})
-            answer, error = Answer(PROCESSING_FAILED), reason_of(unexpected)
+        answer, error = await self._answer_or_error(key, queued, context)
         if queued.event.choice is not None and not context.acknowledged:
             self.invocation.feedback.acknowledge(context, queued.event)  # else the button goes on waiting
-        if error:
-            context.answered = False
-            log.warning("a message is not answered: %s", error, extra={"instance": key.instance_id})
-            await self.health.failed(key.instance_id, Activity.PROCESSING, error)
+        if failure := error or context.fell_back:
+            await self._note_failure(context, f"not answered: {error}" if error else failure, failure)
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - queued.received_at).total_seconds()
         self.meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
         return answer, error
+
+    async def _answer_or_error(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> tuple[Answer | None, str | None]:
+        try:
+            return await self._answer(key, queued, context), None
+        except LoopStopped:
+            return None, STOPPED
+        except ProcessingFailed as failed:
+            return Answer(failed.user_message, provenance=failed.provenance), failed.reason
+        except Unavailable:
+            raise
+        except Exception as unexpected:
+            log.exception("an event could not be processed", extra={"instance": key.instance_id})
+            return Answer(PROCESSING_FAILED), reason_of(unexpected)
+
+    async def _note_failure(self, context: ConversationContext, outcome: str, reason: str) -> None:
+        context.answered = False
+        log.warning("a message is %s", outcome, extra={"instance": context.instance.id})
+        await self.health.failed(context.instance.id, Activity.PROCESSING, reason)
 
     async def replied(self, key: QueueKey, event: Event) -> None:
         """Records that an event gets a reply, where a machine may have caused it."""

@@ -1,8 +1,10 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
+from domain.channels.provenance import FailedResource, Provenance
 from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.confirmations.service import ConfirmationService
@@ -10,8 +12,16 @@ from domain.conversations.choices import GONE, is_reference, offered
 from domain.conversations.model import answer_to
 from domain.files import MessageFilesService
 from domain.refusals import Invalid
+from domain.rendering import off_loop
 from domain.routing.context import ContextService
-from domain.routing.conversation import APOLOGY, NO_RESOURCE, ConversationContext, ProcessingFailed, not_read
+from domain.routing.conversation import (
+    APOLOGY,
+    NO_RESOURCE,
+    ConversationContext,
+    ProcessingFailed,
+    ResourceFailed,
+    not_read,
+)
 from domain.routing.drafting import DraftService
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
@@ -24,6 +34,7 @@ from domain.routing.model import (
 )
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
+from domain.routing.routes import Chosen, Situation, choose
 from ports.files import FetchedFiles, FilePlace
 from ports.queue import QueuedEvent
 from ports.resources import Downstream, DownstreamFailed
@@ -31,6 +42,10 @@ from ports.system import Clock, Meter
 
 MOST_TOLD = 10
 """Files over a limit that the sender is told of."""
+FALLBACK_SECONDS = 300.0
+"""So long after the first resource was asked no further one is asked."""
+OWN_QUESTION = "the answer to its question"
+"""The route of what goes to the resource that asked."""
 MAX_TOOLS = 8
 """How many tools that are approved for the session one message may use one after the other."""
 
@@ -55,7 +70,7 @@ class InvocationService:
     ) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
         event, instance = queued.event, context.instance
-        if instance.resource_id is None:
+        if not instance.resource_ids:
             return Answer(NO_RESOURCE)
         approval_result = ApprovalResult()
         if event.choice is not None or event.only_decides or context.offered or context.has_open_approval:
@@ -69,7 +84,8 @@ class InvocationService:
         if event.attachments:
             place = FilePlace(instance.id, event.session_id, queued.id, inbound=True)
             fetched = await self.files.fetch(instance, event, place)
-        request = _request(context, queued, user_id, approval_result, fetched)
+        chosen = await self._choose(context, queued, user_id)
+        request = _request(context, queued, user_id, approval_result, fetched, chosen.resource_id)
         if (decision := approval_result.decision) is None:
             request = await self.contexts.completed(context, queued, request, fetched)
         elif await self.approvals.begin(_scope(context, queued, user_id), decision):
@@ -77,7 +93,7 @@ class InvocationService:
             request = replace(request, text=decision.original, approval=approval, choice=False, context={})
         else:
             return Answer(unclear(decision.tool))
-        answer = await self._invoke(context, queued, request)
+        answer = await self._invoke(context, queued, request, chosen.route)
         context.answered = fetched.complete
         if over := [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]:
             answer = replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip())
@@ -102,6 +118,8 @@ class InvocationService:
         if approval_result.decision is None and event.only_decides and event.choice is None:
             return None
         self.feedback.decided(context, event, approval_result.closed)
+        if approval_result.decision is not None:
+            context.asked_by = approval_result.decision.resource
         return picked, approval_result
 
     async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | Answer | None:
@@ -126,7 +144,30 @@ class InvocationService:
             return self.feedback.chosen_before(context, event, picked)
         if is_press:
             self.feedback.chosen(context, event, picked)
+        context.asked_by = picked.offer.resource
         return replace(queued, event=picked.event(event))
+
+    async def _choose(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> Chosen:
+        """The resource that an event goes to: the answer to a question to the one that asked, as long as the instance
+        names it. Raises `ProcessingFailed` (no route fits, and the instance has no resource of its own)."""
+        instance, event = context.instance, queued.event
+        if context.asked_by and context.asked_by in map(_canonical, instance.resource_ids):
+            return Chosen(context.asked_by, OWN_QUESTION if instance.routes else "")
+        chosen = None
+        if instance.routes:
+            situation = Situation(
+                instance.id,
+                event.session_id,
+                self.clock.now(),
+                event.text,
+                event.context,
+                not event.is_direct,
+                user_id is not None,
+            )
+            chosen = await off_loop(len(event.text), choose, instance.routes, situation)
+        if chosen is None and instance.resource_id is None:
+            raise ProcessingFailed(NO_RESOURCE, "no route fits, and the instance has no resource of its own")
+        return chosen or Chosen(instance.resource_id or "")
 
     async def skip(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""
@@ -135,9 +176,14 @@ class InvocationService:
             approval_result = await self.approvals.decide(scope, _received(queued))
             self.feedback.close(context, approval_result.closed)
 
-    async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
+    async def _invoke(
+        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, route: str
+    ) -> Answer:
         async with self.drafts.begin(context, queued) as drafting:
-            result = await self._run(replace(request, progress=drafting.update) if drafting else request)
+            request = replace(request, progress=drafting.update) if drafting else request
+            result, provenance = await self._run_in_turn(request, context.instance.fallback, route)
+        if provenance.failures:
+            context.fell_back = _fell_back(provenance)
         artifacts: tuple[Artifact, ...] = ()
         if result.artifacts:
             place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
@@ -145,7 +191,7 @@ class InvocationService:
         confirmation = result.confirmation
         if confirmation is None:
             if result.silent:
-                return _silent(result)
+                return replace(_silent(result), provenance=provenance)
             answer = Answer(
                 result.text,
                 artifacts,
@@ -154,15 +200,42 @@ class InvocationService:
                 wants_person=result.wants_person,
                 rich=result.rich,
                 change=result.change,
+                provenance=provenance,
             )
             return self._offer(context, queued, answer) if result.choices else answer
         scope = _scope(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(
-            scope, _received(queued), request.text, confirmation.tool, confirmation.parameters
+            scope,
+            _received(queued),
+            request.text,
+            confirmation.tool,
+            confirmation.parameters,
+            provenance.resource,
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
-        return self._ask(context, queued, prompt, result.text, artifacts)
+        return replace(self._ask(context, queued, prompt, result.text, artifacts), provenance=provenance)
+
+    async def _run_in_turn(
+        self, request: RunRequest, fallback: Sequence[str], route: str
+    ) -> tuple[RunResult, Provenance]:
+        """Runs the resource, and those of the fallback in turn as long as each one fails. All get the same request
+        id, as each of them sees the request once. Raises `ProcessingFailed`."""
+        started = self.clock.now()
+        failures: list[FailedResource] = []
+        for resource in dict.fromkeys([request.resource, *map(parse_resource, fallback)]):
+            try:
+                result = await self._run(replace(request, resource=resource))
+                return result, Provenance(str(resource), route, tuple(failures), result.citations)
+            except ResourceFailed as failed:
+                failures.append(FailedResource(str(resource), failed.detail))
+                error: ProcessingFailed = failed
+                if failed.is_final or (self.clock.now() - started).total_seconds() > FALLBACK_SECONDS:
+                    break
+        if len(failures) > 1:
+            error = ProcessingFailed(error.user_message, f"all resources failed: {_listed(failures)}")
+        error.provenance = Provenance("", route, tuple(failures))
+        raise error
 
     async def _run(self, request: RunRequest) -> RunResult:
         """Runs the resource, and again while it asks for tools that are approved for the session.
@@ -200,7 +273,7 @@ class InvocationService:
             outcome, approval = "failed", request.approval
             tool_may_have_run = approval is not None and approval.permits and failed.begun
             user_message = unclear(approval.tool) if approval and tool_may_have_run else APOLOGY
-            raise ProcessingFailed(user_message, f"the downstream resource failed: {failed}") from failed
+            raise ResourceFailed(user_message, str(failed), is_final=approval is not None) from failed
         finally:
             seconds = (self.clock.now() - started).total_seconds()
             self.meter.downstream(request.resource.kind, outcome, seconds)
@@ -246,10 +319,11 @@ def _request(
     user_id: str | None,
     approval_result: ApprovalResult,
     fetched: FetchedFiles,
+    resource_id: str,
 ) -> RunRequest:
     event, sender, instance = queued.event, queued.event.sender, context.instance
     try:
-        resource = parse_resource(instance.resource_id or "")
+        resource = parse_resource(resource_id)
     except Invalid as error:
         raise ProcessingFailed(NO_RESOURCE, error.message) from error
     return RunRequest(
@@ -268,6 +342,18 @@ def _request(
         owner=instance.user_id,
         inbox_id=queued.id,
     )
+
+
+def _canonical(resource_id: str) -> str:
+    return str(parse_resource(resource_id))
+
+
+def _listed(failures: Sequence[FailedResource]) -> str:
+    return "; ".join(f"{failed.resource}: {failed.reason}" for failed in failures)
+
+
+def _fell_back(provenance: Provenance) -> str:
+    return f"answered by fallback {provenance.resource}: {_listed(provenance.failures)}"
 
 
 def _after(text: str, progress: Progress | None) -> Progress | None:

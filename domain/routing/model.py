@@ -18,6 +18,7 @@ from enum import StrEnum
 from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
 from domain.channels.model import Proof
+from domain.channels.provenance import Citation
 from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
@@ -162,19 +163,6 @@ class Confirmation:
 
     tool: str
     parameters: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A passage of a knowledge base that a text relies on. `index` is its number in the text; `quote` a stretch of
-    the chunk; `place` says where it stands, as in "page 3" or "slide 2"."""
-
-    index: int
-    chunk_id: str
-    file_name: str
-    page: int | None
-    quote: str
-    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

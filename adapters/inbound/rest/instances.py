@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool
 
 from adapters.inbound.rest.bodies import (
     AT,
@@ -14,8 +14,10 @@ from adapters.inbound.rest.bodies import (
     Config,
     Done,
     Id,
+    Number,
     OptionalTimestamp,
     Pagination,
+    StrictBody,
     Text,
     Timestamp,
     attribute,
@@ -34,6 +36,107 @@ from adapters.inbound.rest.routing import (
 from domain import limits
 from domain.instances import model
 from domain.paging import Slice
+from domain.routing import routes
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value == []
+
+
+class RouteHours(Answer):
+    days: list[str] = Field(examples=[["mon", "fri"]], exclude_if=_is_empty)
+    start: str = Field(serialization_alias="from", examples=["09:00"])
+    end: str = Field(serialization_alias="to", examples=["17:00"])
+    timeZone: str = Field(examples=["Europe/Berlin"])
+
+
+class RouteCondition(Answer):
+    language: list[str] = Field(examples=[["de"]], exclude_if=_is_empty)
+    matches: list[str] = Field(examples=[["refund*"]], exclude_if=_is_empty)
+    hours: RouteHours | None = Field(exclude_if=is_none)
+    verified: bool | None = Field(exclude_if=is_none)
+    group: bool | list[str] | None = Field(exclude_if=is_none)
+    label: list[str] = Field(examples=[["billing"]], exclude_if=_is_empty)
+    share: float | None = Field(examples=[0.1], exclude_if=is_none)
+
+
+class Route(Answer):
+    when: RouteCondition
+    to: str = Field(examples=["agent::german"])
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[list[Text], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+"""One text may stand for a list of one."""
+
+
+class RouteHoursToSave(StrictBody):
+    days: Texts = Field([], description="mon to sun; none: all.", examples=[["mon", "fri"]])
+    start: Text = Field(alias="from", examples=["09:00"])
+    end: Text = Field(
+        alias="to", description="Before from: on the next day. 24:00: the end of a day.", examples=["17:00"]
+    )
+    timeZone: Text = Field("UTC", description="Its IANA name.", examples=["Europe/Berlin"])
+
+
+class RouteConditionToSave(StrictBody):
+    """All that is given must hold; of a list one entry is enough."""
+
+    language: Texts = Field([], description="What the sender's language begins with.", examples=[["de"]])
+    matches: Texts = Field(
+        [], description="Words in the text; * stands for any letters of a word.", examples=[["refund*"]]
+    )
+    hours: RouteHoursToSave | None = None
+    verified: StrictBool | None = Field(None, description="Whether the sender is known as a platform user.")
+    group: StrictBool | Texts | None = Field(
+        None, description="Whether it was written in a group, or ids or names of groups.", examples=[True]
+    )
+    label: Texts = Field([], description="Labels of the conversation.", examples=[["billing"]])
+    share: Number | None = Field(None, description="Part of the conversations, from 0 to 1.", examples=[0.1])
+
+    def value(self) -> routes.Condition:
+        hours, group = self.hours, self.group
+        return routes.Condition(
+            tuple(self.language),
+            tuple(self.matches),
+            routes.Hours(hours.start, hours.end, tuple(hours.days), hours.timeZone) if hours else None,
+            self.verified,
+            group if isinstance(group, bool) else None,
+            tuple(group) if isinstance(group, list) else (),
+            tuple(self.label),
+            self.share,
+        )
+
+
+class RouteToSave(StrictBody):
+    when: RouteConditionToSave
+    to: Text = Field(max_length=limits.RESOURCE_ID, examples=["agent::german"])
+
+
+class RoutingToSave(Body):
+    """What create and update have in common."""
+
+    routes: list[RouteToSave] | None = Field(
+        None,
+        description="At most 20: messages for which `when` holds go to the resource `to`; the first that fits.",
+    )
+    fallback: list[Text] | None = Field(
+        None,
+        description="At most 5 resource ids, asked in turn where a resource fails.",
+        examples=[["agent::spare"]],
+    )
+
+    def routing(self) -> dict[str, Any]:
+        """The same arguments of `NewInstance` and `InstanceChange`."""
+        return {
+            "routes": None
+            if self.routes is None
+            else tuple(routes.Route(route.when.value(), route.to) for route in self.routes),
+            "fallback": None if self.fallback is None else tuple(self.fallback),
+        }
 
 
 class ChannelInstance(Answer):
@@ -57,9 +160,18 @@ class ChannelInstance(Answer):
     embedTag: str | None = Field(
         None, description="Present only for web-chat: the tag for web pages.", exclude_if=is_none
     )
+    routes: list[Route] = attribute(
+        "instance.routes", description="Present only where there are some.", exclude_if=_is_empty
+    )
+    fallback: list[str] = attribute(
+        "instance.fallback",
+        description="Present only where it is set.",
+        examples=[["agent::spare"]],
+        exclude_if=_is_empty,
+    )
 
 
-class CreateInstance(Body):
+class CreateInstance(RoutingToSave):
     channelId: Text = Field(
         description="Channel definition id.", max_length=limits.CHANNEL_ID, examples=["http-webhook"]
     )
@@ -71,7 +183,7 @@ class CreateInstance(Body):
     id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
 
 
-class UpdateInstance(Body):
+class UpdateInstance(RoutingToSave):
     config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
     downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
     channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME, examples=["Support"])
@@ -223,7 +335,9 @@ async def get_instance(call: Call, instance: InstanceId) -> model.InstanceView:
     description=f"{CREATE} The older path of POST {BASE}.",
 )
 async def create_instance(call: Call, body: CreateInstance, response: Response) -> model.SaveResult:
-    new = model.NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
+    new = model.NewInstance(
+        body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id, **body.routing()
+    )
     result = await call.services.instances.create(call.caller, new)
     response.status_code = 201 if result.created else 200
     return result
@@ -236,8 +350,9 @@ async def create_instance(call: Call, body: CreateInstance, response: Response) 
     summary="Update an instance",
 )
 async def update_instance(call: Call, instance: InstanceId, body: UpdateInstance) -> model.SaveResult:
-    """Replaces the configuration, and the name and resource where they are given. Only the owner may."""
-    change = model.InstanceChange(body.config, body.downStreamResourceId, body.channelName)
+    """Replaces the configuration, and the name, resource, routes and fallback where they are given. Only the owner
+    may."""
+    change = model.InstanceChange(body.config, body.downStreamResourceId, body.channelName, **body.routing())
     return await call.services.instances.update(call.caller, instance, change)
 
 

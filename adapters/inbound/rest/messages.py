@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header
 from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.bodies import REQUEST_ID, Answer, Body, Done, OptionalTimestamp, Text, Timestamp
+from adapters.inbound.rest.bodies import (
+    REQUEST_ID,
+    Answer,
+    Body,
+    Done,
+    OptionalTimestamp,
+    Text,
+    Timestamp,
+    is_none,
+)
 from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.routing import Call, InstanceId, JsonRoute, MessageId, OwnerRoute, errors
 from domain import limits
@@ -142,6 +151,16 @@ class ConversationMessage(Answer):
     senderName: str = Field(
         description="Who wrote an inbound message, where the platform tells it; else empty.", examples=[""]
     )
+    resource: str | None = Field(
+        description="Of an answer: the resource that made it, where one did.",
+        examples=["agent::german_0"],
+        exclude_if=is_none,
+    )
+    route: str | None = Field(
+        description="Of an answer: why that resource was asked, where it is not the instance's own.",
+        examples=["route 2, language de"],
+        exclude_if=is_none,
+    )
 
 
 class TimelineStep(Answer):
@@ -174,6 +193,14 @@ class TimelineStep(Answer):
     nextAttemptAt: OptionalTimestamp = Field(description="When it is tried again.", examples=[None])
     platformId: str | None = Field(
         description="What the platform calls the message.", examples=["1760000000.000100"]
+    )
+    resource: str | None = Field(
+        description="The resource that was asked.", examples=["agent::german_0"], exclude_if=is_none
+    )
+    route: str | None = Field(
+        description="Why that one was asked, where it is not the instance's own.",
+        examples=["route 2, language de"],
+        exclude_if=is_none,
     )
 
 

@@ -1,6 +1,7 @@
 """Values of the message's way to JSON text and back."""
 
 import hashlib
+import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -13,6 +14,7 @@ from adapters import trace_context
 from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.model import Proof
+from domain.channels.provenance import Citation, FailedResource, Provenance
 from domain.channels.rich import rich_json
 from domain.channels.rich_reading import read_rich
 from domain.conversations.choices import Offer
@@ -233,11 +235,20 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
     }
 
 
+MOST_CITATIONS = 20
+LONGEST_QUOTE = 500
+"""What is kept of the passages that an answer stands on."""
+LONGEST_FAILURE = 500
+"""What is kept of the reason why another resource gave no answer."""
+
+
 def content_of(answer: Answer) -> dict[str, Any]:
     """What a message says and who wrote it, as it is kept for the history of its conversation, with rich content as
-    text. A file of which we hold a copy is kept by its key: its address expires."""
+    text. A file of which we hold a copy is kept by its key: its address expires. The provenance stands first:
+    timelines read the beginning alone."""
     answer = with_text(answer)
     return {
+        **_provenance_of(answer.provenance),
         "text": answer.text,
         "files": [
             {
@@ -260,6 +271,53 @@ def content_of(answer: Answer) -> dict[str, Any]:
     }
 
 
+def _provenance_of(provenance: Provenance | None) -> dict[str, Any]:
+    if provenance is None:
+        return {}
+    failures = [[failed.resource, failed.reason[:LONGEST_FAILURE]] for failed in provenance.failures]
+    stored = {"resource": provenance.resource, "route": provenance.route, "failures": failures}
+    document: dict[str, Any] = {"provenance": {name: value for name, value in stored.items() if value}}
+    if provenance.citations:
+        document["citations"] = [
+            [
+                cited.index,
+                cited.chunk_id,
+                cited.file_name,
+                cited.page,
+                cited.quote[:LONGEST_QUOTE],
+                cited.place,
+            ]
+            for cited in provenance.citations[:MOST_CITATIONS]
+        ]
+    return document
+
+
+def provenance_from_document(content: Mapping[str, Any]) -> Provenance | None:
+    """Returns None if no resource was asked, or an earlier version stored the answer."""
+    stored = content.get("provenance")
+    if stored is None:
+        return None
+    return Provenance(
+        stored.get("resource", ""),
+        stored.get("route", ""),
+        tuple(_known(FailedResource, failed) for failed in stored.get("failures", ())),
+        tuple(_known(Citation, cited) for cited in content.get("citations", ())),
+    )
+
+
+LONGEST_BEGINNING = 40_000
+_BEGINNING = '{"provenance":'
+"""How a stored answer with a provenance begins."""
+
+
+def provenance_from_beginning(text: str | None) -> Provenance | None:
+    """The provenance in the first `LONGEST_BEGINNING` characters of a stored answer, without passages."""
+    if not text or not text.startswith(_BEGINNING):
+        return None
+    stored, _ = json.JSONDecoder().raw_decode(text, len(_BEGINNING))
+    return provenance_from_document({"provenance": stored})
+
+
 def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:
     """The files of `content_of`; one of which we hold a copy has no address."""
     return tuple(
@@ -274,7 +332,7 @@ def offer_from_json(text: str) -> Offer:
     choices = (
         Choice(item["label"], item["value"], item.get("reference", "")) for item in document["choices"]
     )
-    return Offer(document["text"], tuple(choices))
+    return Offer(document["text"], tuple(choices), document.get("provenance", {}).get("resource", ""))
 
 
 def answer_from_document(document: Mapping[str, Any]) -> Answer:

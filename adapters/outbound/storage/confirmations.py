@@ -96,6 +96,8 @@ class PostgresConfirmations:
         detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
         if pending.asked_user is not None:
             detail["user"] = pending.asked_user
+        if pending.resource:
+            detail["resource"] = pending.resource
         stored = {
             "session_key": key,
             "id": pending.id,
@@ -196,4 +198,4 @@ def _pending(
     tool, parameters, original = read["tool"], read["parameters"], read["original"]
     asked = orjson.loads(asked_of)
     pending = Pending(id, tool, parameters, nonce, asked, asked_by, original, expires_at, *decision)
-    return replace(pending, asked_user=read.get("user"))
+    return replace(pending, asked_user=read.get("user"), resource=read.get("resource", ""))

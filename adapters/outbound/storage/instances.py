@@ -28,6 +28,7 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import SQL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
+from adapters.outbound.storage.routes import dump_routes, load_routes
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
@@ -45,7 +46,7 @@ MOST_UNANSWERED = 50
 columns = channel_instance.c
 INSTANCE = columns_of(
     channel_instance,
-    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted",
+    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted routes fallback",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
@@ -98,7 +99,9 @@ class PostgresInstances:
     ) -> tuple[Sequence[Instance], bool]:
         following = select(
             *INSTANCE,
-            func.sum(func.octet_length(columns.config)).over(order_by=columns.id).label("size"),
+            func.sum(func.octet_length(columns.config) + func.octet_length(func.coalesce(columns.routes, "")))
+            .over(order_by=columns.id)
+            .label("size"),
             func.row_number().over(order_by=columns.id).label("number"),
             func.count().over().label("total"),
         ).where(columns.user_id == user_id, columns.status == ACTIVE, columns.id > after)
@@ -127,6 +130,8 @@ class PostgresInstances:
             channel_name=new.channel_name,
             config=self._cipher.encrypt(json.dumps(new.config)),
             resource_id=new.resource_id,
+            routes=dump_routes(new.routes),
+            fallback=None if new.fallback is None else json.dumps(new.fallback),
             connects=connects,
         )
         instance = await self._saved(added)
@@ -143,6 +148,10 @@ class PostgresInstances:
                 config=self._cipher.encrypt(json.dumps(change.config)),
                 resource_id=func.coalesce(change.resource_id, columns.resource_id),
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
+                routes=func.coalesce(dump_routes(change.routes), columns.routes),
+                fallback=func.coalesce(
+                    None if change.fallback is None else json.dumps(change.fallback), columns.fallback
+                ),
                 updated_at=func.now(),
                 connects=connects,
                 trusted=false() if ends_trust else columns.trusted,
@@ -230,14 +239,25 @@ class PostgresInstances:
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
-        resource_id, created_at, updated_at, status, trusted = rest
+        resource_id, created_at, updated_at, status, trusted, routes, fallback = rest
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError) as error:
             log.error("a configuration cannot be decrypted: %s", error, extra={"instance": id})
             config, status = {}, UNREADABLE if status == ACTIVE else status
         return Instance(
-            id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status, trusted
+            id,
+            user_id,
+            channel_id,
+            name,
+            config,
+            resource_id,
+            created_at,
+            updated_at,
+            status,
+            trusted,
+            load_routes(routes) if routes else (),
+            tuple(json.loads(fallback)) if fallback else (),
         )
 
 

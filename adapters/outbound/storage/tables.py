@@ -41,7 +41,7 @@ channel_instance = table(
     identity(),
     *required(Text, "user_id channel_id channel_name status"),
     *required(LargeBinary, "config"),
-    *optional(Text, "resource_id"),
+    *optional(Text, "resource_id routes fallback"),
     *required(Timestamp, "created_at updated_at"),
     *required(Boolean, "connects trusted"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),

@@ -92,7 +92,7 @@ Feature: Conversations and their messages
     Scenario: The resource failed
       Given a bot of ann whose resource fails
       When ada writes "help"
-      Then the timeline of ada's message reads "received, failed"
+      Then the timeline of ada's message reads "received, asked, failed"
       And the last step says that the model is away
 
     Scenario: The platform does not take the answer

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
+from domain.channels.provenance import Citation
 from domain.knowledge.citations import MOST_QUOTE, Passages, as_json, best_quote, sources, without_marks
 from domain.knowledge.marks import MARK, data_text
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import place_of
-from domain.routing.model import Citation
 
 PUMP = "The pump is blue. It needs a pressure of 3.5 bar. Oil is changed each year."
 

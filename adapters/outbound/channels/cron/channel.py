@@ -15,11 +15,12 @@ from domain.conversations.model import Destination
 from domain.instances.validation import text_fault
 from domain.polling.model import Timing
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
+from domain.time_zones import time_zone_fault
 from domain.values import value
 from ports.channels import Channel, ChannelDependencies
 
 from . import schedule
-from .schedule import fault, timezone_fault
+from .schedule import fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class CronConfig(ChannelConfig):
     message: str = required("Text that is sent to the resource on each firing.", format=Format.LINES)
     timezone: str = setting(
         "Time zone of the schedule by its IANA name, for example Europe/Berlin. Default: UTC.",
-        check=timezone_fault,
+        check=time_zone_fault,
         basic=True,
     )
     enabled: bool | None = setting(

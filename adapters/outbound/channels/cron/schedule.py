@@ -14,10 +14,11 @@ handling is wrong where clocks change by half an hour.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 from cronsim.cronsim import Field
+
+from domain.time_zones import time_zone
 
 _FIELDS = {
     Field.MINUTE: "minute (0-59)",
@@ -45,14 +46,6 @@ def fault(expression: str) -> str | None:
         CronSim(normalized(expression), datetime(2026, 1, 1))  # noqa: DTZ001 - of the calendar
     except CronSimError:
         return f"the day of month '{parts[2]}' never comes in month '{parts[3]}'"
-    return None
-
-
-def timezone_fault(name: str) -> str | None:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
-        return "must be a time zone of the IANA database, for example Europe/Berlin"
     return None
 
 
@@ -84,9 +77,9 @@ def _without_wrapped_ranges(weekdays: str) -> str:
 def next_fire(expression: str, timezone: str, after: datetime) -> datetime | None:
     """Returns the first moment strictly after `after` at which the expression fires, in UTC; None for never.
 
-    `expression` and `timezone` are valid (`fault`, `timezone_fault`).
+    `expression` and `timezone` are valid (`fault`, `time_zone_fault`).
     """
-    zone: tzinfo = UTC if timezone.upper() == "UTC" else ZoneInfo(timezone)
+    zone = time_zone(timezone)
     is_interval = len(Field.HOUR.parse(expression.upper().split()[1])) == 24
     repeated = None
     for wall in _wall_times(expression, after, zone):

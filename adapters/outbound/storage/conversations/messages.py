@@ -11,7 +11,7 @@ from uuid import uuid4
 import orjson
 
 from adapters.outbound.storage.arrays import Bigints
-from adapters.outbound.storage.codec import dump, files_of, key_of, stored_event
+from adapters.outbound.storage.codec import dump, files_of, key_of, provenance_from_document, stored_event
 from adapters.outbound.storage.conversations.timelines import OF_ANSWER, OF_SEND, timelines_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
@@ -71,7 +71,13 @@ def received(id: str, stored: str, status: int, error: str | None, at: Any) -> M
 
 def answered(id: str, stored: str, answer: str, at: Any, dead: bool, *delivery: Any) -> Message:
     event, content = stored_event(stored), orjson.loads(answer)
-    return _outbound(id, event.session_id, content, content["author"], event.request_id, at, dead, *delivery)
+    message = _outbound(
+        id, event.session_id, content, content["author"], event.request_id, at, dead, *delivery
+    )
+    provenance = provenance_from_document(content)
+    if provenance is None:
+        return message
+    return replace(message, resource=provenance.resource or None, route=provenance.way or None)
 
 
 def sent_first(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -10,15 +11,19 @@ from typing import NamedTuple
 
 import orjson
 
+from adapters.outbound.storage.codec import LONGEST_BEGINNING, provenance_from_beginning
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, read_statements
+from domain.channels.provenance import FALLBACK, Provenance
 from domain.confirmations.model import LIFETIME
 from domain.conversations.model import MessageId, MessageKind, Step, StepKind, Timeline
 
 OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
 """The apology for a message `i` that was run again is no part of its answer."""
 OF_SEND = "send_id = s.id"
-SQL = read_statements(Path(__file__).with_suffix(".sql"), of_answer=OF_ANSWER, of_send=OF_SEND)
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"), of_answer=OF_ANSWER, of_send=OF_SEND, beginning=LONGEST_BEGINNING
+)
 
 
 REACHED = (StepKind.DELIVERED, StepKind.READ)
@@ -41,6 +46,7 @@ class _Event(NamedTuple):
     finished_at: datetime | None
     is_answered: bool
     by_resource: bool | None
+    beginning: str | None
 
 
 class _Question(NamedTuple):
@@ -95,17 +101,29 @@ async def timelines_of(
 
 def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step]:
     yield Step(kind=StepKind.RECEIVED, at=event.received_at)
-    if event.by_resource or questions or event.failures:
+    provenance = provenance_from_beginning(event.beginning)
+    if provenance or event.by_resource or questions or event.failures:
         tries = event.failures + (event.status != EventStatus.QUEUED)
-        yield Step(
+        asked = Step(
             kind=StepKind.ASKED, attempts=max(tries, 1), reason=event.error if event.failures else None
         )
+        yield from _asked(asked, provenance) if provenance else [asked]
     for question in questions:
         yield from _question_steps(question)
     if event.status == EventStatus.FAILED:
         yield Step(kind=StepKind.FAILED, at=event.finished_at, reason=event.error)
     elif event.status == EventStatus.DONE:
         yield Step(kind=StepKind.ANSWERED if event.is_answered else StepKind.DONE, at=event.finished_at)
+
+
+def _asked(step: Step, provenance: Provenance) -> Iterator[Step]:
+    """A step for each resource that was asked: those that failed, then the one that answered."""
+    route: str | None = provenance.route or None
+    for failed in provenance.failures:
+        yield replace(step, resource=failed.resource, route=route, reason=failed.reason)
+        route = FALLBACK
+    if provenance.resource:
+        yield replace(step, resource=provenance.resource, route=route)
 
 
 def _question_steps(question: _Question) -> Iterator[Step]:

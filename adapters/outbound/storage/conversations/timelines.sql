@@ -2,9 +2,10 @@
 -- of `outbox`: 0 pending, 1 sent, 2 dead. Column `kind` of `queue`: 0 inbound, 1 outbound, 2 a correspondent.
 
 -- name: events_of_timeline
--- A stored answer ends with its author. Primary key.
+-- A stored answer begins with its provenance, where it has one, and ends with its author. Primary key.
 SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,
-    answer LIKE '%%"author":"resource"}'
+    answer LIKE '%%"author":"resource"}',
+    CASE WHEN answer LIKE '{"provenance":%%' THEN left(answer, {{ beginning }}) END
 FROM inbox WHERE id = ANY(%s) AND instance_id = %s AND event <> '{}'
 
 -- name: questions_of_timeline

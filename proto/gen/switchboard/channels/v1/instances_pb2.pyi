@@ -35,6 +35,8 @@ class Instance(_message.Message):
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     EMBED_TAG_FIELD_NUMBER: _builtins.int
     TRUSTED_FIELD_NUMBER: _builtins.int
+    ROUTES_FIELD_NUMBER: _builtins.int
+    FALLBACK_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
@@ -52,6 +54,14 @@ class Instance(_message.Message):
     embed_tag: _builtins.str
     trusted: _builtins.bool
     """An admin takes the owner's word for who the senders are."""
+    @_builtins.property
+    def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]:
+        """Which resource answers which message, in place of `downstream_resource_id`; the first that fits."""
+
+    @_builtins.property
+    def fallback(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Resource ids that are asked in turn where a resource fails."""
+
     def __init__(
         self,
         *,
@@ -68,10 +78,12 @@ class Instance(_message.Message):
         public_id: _builtins.str | None = ...,
         embed_tag: _builtins.str | None = ...,
         trusted: _builtins.bool = ...,
+        routes: _abc.Iterable[Global___Route] | None = ...,
+        fallback: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "public_id", b"public_id", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "id", b"id", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -87,6 +99,175 @@ class Instance(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__public_id) -> _WhichOneofReturnType__public_id | None: ...
 
 Global___Instance: _TypeAlias = Instance  # noqa: Y015
+
+@_typing.final
+class Route(_message.Message):
+    """Messages for which `when` holds are answered by the resource `to`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WHEN_FIELD_NUMBER: _builtins.int
+    TO_FIELD_NUMBER: _builtins.int
+    to: _builtins.str
+    @_builtins.property
+    def when(self) -> Global___RouteCondition: ...
+    def __init__(
+        self,
+        *,
+        when: Global___RouteCondition | None = ...,
+        to: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["when", b"when"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["to", b"to", "when", b"when"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Route: _TypeAlias = Route  # noqa: Y015
+
+@_typing.final
+class RouteCondition(_message.Message):
+    """All that is set must hold; of a list one entry is enough."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    HOURS_FIELD_NUMBER: _builtins.int
+    VERIFIED_FIELD_NUMBER: _builtins.int
+    IN_GROUP_FIELD_NUMBER: _builtins.int
+    GROUPS_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    SHARE_FIELD_NUMBER: _builtins.int
+    verified: _builtins.bool
+    """The sender is known as a platform user, or is not."""
+    in_group: _builtins.bool
+    """Written in a group, or to the bot alone."""
+    share: _builtins.float
+    """Part of the conversations, from 0 to 1."""
+    @_builtins.property
+    def language(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Language tags that the sender's language begins with, such as "de"."""
+
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Words in the text; `*` stands for any letters of a word."""
+
+    @_builtins.property
+    def hours(self) -> Global___RouteHours: ...
+    @_builtins.property
+    def groups(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids or names of groups."""
+
+    @_builtins.property
+    def label(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels of the conversation."""
+
+    def __init__(
+        self,
+        *,
+        language: _abc.Iterable[_builtins.str] | None = ...,
+        matches: _abc.Iterable[_builtins.str] | None = ...,
+        hours: Global___RouteHours | None = ...,
+        verified: _builtins.bool | None = ...,
+        in_group: _builtins.bool | None = ...,
+        groups: _abc.Iterable[_builtins.str] | None = ...,
+        label: _abc.Iterable[_builtins.str] | None = ...,
+        share: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_in_group", b"_in_group", "_share", b"_share", "_verified", b"_verified", "hours", b"hours", "in_group", b"in_group", "share", b"share", "verified", b"verified"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_in_group", b"_in_group", "_share", b"_share", "_verified", b"_verified", "groups", b"groups", "hours", b"hours", "in_group", b"in_group", "label", b"label", "language", b"language", "matches", b"matches", "share", b"share", "verified", b"verified"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__in_group: _TypeAlias = _typing.Literal["in_group"]  # noqa: Y015
+    _WhichOneofArgType__in_group: _TypeAlias = _typing.Literal["_in_group", b"_in_group"]  # noqa: Y015
+    _WhichOneofReturnType__share: _TypeAlias = _typing.Literal["share"]  # noqa: Y015
+    _WhichOneofArgType__share: _TypeAlias = _typing.Literal["_share", b"_share"]  # noqa: Y015
+    _WhichOneofReturnType__verified: _TypeAlias = _typing.Literal["verified"]  # noqa: Y015
+    _WhichOneofArgType__verified: _TypeAlias = _typing.Literal["_verified", b"_verified"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__in_group) -> _WhichOneofReturnType__in_group | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__share) -> _WhichOneofReturnType__share | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__verified) -> _WhichOneofReturnType__verified | None: ...
+
+Global___RouteCondition: _TypeAlias = RouteCondition  # noqa: Y015
+
+@_typing.final
+class RouteHours(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    DAYS_FIELD_NUMBER: _builtins.int
+    TIME_ZONE_FIELD_NUMBER: _builtins.int
+    start: _builtins.str
+    """As "09:00". An `end` before `start` is on the next day."""
+    end: _builtins.str
+    time_zone: _builtins.str
+    """A name of the IANA database; UTC where it is not set."""
+    @_builtins.property
+    def days(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """"mon" to "sun"; none of them: all."""
+
+    def __init__(
+        self,
+        *,
+        start: _builtins.str = ...,
+        end: _builtins.str = ...,
+        days: _abc.Iterable[_builtins.str] | None = ...,
+        time_zone: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_time_zone", b"_time_zone", "time_zone", b"time_zone"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_time_zone", b"_time_zone", "days", b"days", "end", b"end", "start", b"start", "time_zone", b"time_zone"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__time_zone: _TypeAlias = _typing.Literal["time_zone"]  # noqa: Y015
+    _WhichOneofArgType__time_zone: _TypeAlias = _typing.Literal["_time_zone", b"_time_zone"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__time_zone) -> _WhichOneofReturnType__time_zone | None: ...
+
+Global___RouteHours: _TypeAlias = RouteHours  # noqa: Y015
+
+@_typing.final
+class Routes(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUTES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]: ...
+    def __init__(
+        self,
+        *,
+        routes: _abc.Iterable[Global___Route] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["routes", b"routes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Routes: _TypeAlias = Routes  # noqa: Y015
+
+@_typing.final
+class ResourceIds(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESOURCE_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def resource_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        resource_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resource_ids", b"resource_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResourceIds: _TypeAlias = ResourceIds  # noqa: Y015
 
 @_typing.final
 class ListInstancesRequest(_message.Message):
@@ -162,11 +343,21 @@ class CreateInstanceRequest(_message.Message):
     CONFIG_JSON_FIELD_NUMBER: _builtins.int
     DOWNSTREAM_RESOURCE_ID_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
+    ROUTES_FIELD_NUMBER: _builtins.int
+    FALLBACK_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     id: _builtins.int
+    @_builtins.property
+    def routes(self) -> Global___Routes:
+        """At most 20. Where `id` names an instance and this is not set, its routes stay."""
+
+    @_builtins.property
+    def fallback(self) -> Global___ResourceIds:
+        """At most 5. Where `id` names an instance and this is not set, its fallback stays."""
+
     def __init__(
         self,
         *,
@@ -175,10 +366,12 @@ class CreateInstanceRequest(_message.Message):
         config_json: _builtins.str = ...,
         downstream_resource_id: _builtins.str | None = ...,
         id: _builtins.int | None = ...,
+        routes: Global___Routes | None = ...,
+        fallback: Global___ResourceIds | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "id", b"id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "id", b"id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -199,10 +392,20 @@ class UpdateInstanceRequest(_message.Message):
     CONFIG_JSON_FIELD_NUMBER: _builtins.int
     DOWNSTREAM_RESOURCE_ID_FIELD_NUMBER: _builtins.int
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
+    ROUTES_FIELD_NUMBER: _builtins.int
+    FALLBACK_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     channel_name: _builtins.str
+    @_builtins.property
+    def routes(self) -> Global___Routes:
+        """Not set: they stay. An empty list takes them away."""
+
+    @_builtins.property
+    def fallback(self) -> Global___ResourceIds:
+        """Not set: it stays. An empty list takes it away."""
+
     def __init__(
         self,
         *,
@@ -210,10 +413,12 @@ class UpdateInstanceRequest(_message.Message):
         config_json: _builtins.str = ...,
         downstream_resource_id: _builtins.str | None = ...,
         channel_name: _builtins.str | None = ...,
+        routes: Global___Routes | None = ...,
+        fallback: Global___ResourceIds | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "instance_id", b"instance_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "instance_id", b"instance_id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__channel_name: _TypeAlias = _typing.Literal["channel_name"]  # noqa: Y015
     _WhichOneofArgType__channel_name: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name"]  # noqa: Y015

@@ -251,6 +251,8 @@ class Message(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     AT_US_FIELD_NUMBER: _builtins.int
     SENDER_NAME_FIELD_NUMBER: _builtins.int
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    ROUTE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     session_id: _builtins.str
     direction: _builtins.str
@@ -266,6 +268,10 @@ class Message(_message.Message):
     at_us: _builtins.int
     sender_name: _builtins.str
     """Who wrote an inbound message, where the platform tells it."""
+    resource: _builtins.str
+    """The resource that made an answer, as its canonical id."""
+    route: _builtins.str
+    """Why that one was asked, such as "route 2, language de"; not set for the instance's own."""
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageFile]: ...
     def __init__(
@@ -282,14 +288,25 @@ class Message(_message.Message):
         request_id: _builtins.str = ...,
         at_us: _builtins.int = ...,
         sender_name: _builtins.str = ...,
+        resource: _builtins.str | None = ...,
+        route: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "error", b"error"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "error", b"error", "resource", b"resource", "route", b"route"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "request_id", b"request_id", "sender_name", b"sender_name", "session_id", b"session_id", "status", b"status", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "request_id", b"request_id", "resource", b"resource", "route", b"route", "sender_name", b"sender_name", "session_id", b"session_id", "status", b"status", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
+    _WhichOneofReturnType__resource: _TypeAlias = _typing.Literal["resource"]  # noqa: Y015
+    _WhichOneofArgType__resource: _TypeAlias = _typing.Literal["_resource", b"_resource"]  # noqa: Y015
+    _WhichOneofReturnType__route: _TypeAlias = _typing.Literal["route"]  # noqa: Y015
+    _WhichOneofArgType__route: _TypeAlias = _typing.Literal["_route", b"_route"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__error) -> _WhichOneofReturnType__error | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resource) -> _WhichOneofReturnType__resource | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__route) -> _WhichOneofReturnType__route | None: ...
 
 Global___Message: _TypeAlias = Message  # noqa: Y015
 
@@ -409,6 +426,8 @@ class TimelineStep(_message.Message):
     DECIDER_FIELD_NUMBER: _builtins.int
     NEXT_ATTEMPT_AT_US_FIELD_NUMBER: _builtins.int
     PLATFORM_ID_FIELD_NUMBER: _builtins.int
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    ROUTE_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """"received", "asked", "tool_asked", "tool_decided", "answered", "done" or "failed" of inbound messages; "written",
     "queued", "sent", "delivered", "read" or "dead" of outbound ones.
@@ -430,6 +449,9 @@ class TimelineStep(_message.Message):
     """When it is tried again."""
     platform_id: _builtins.str
     """What the platform calls the message."""
+    resource: _builtins.str
+    """Of "asked": the resource, as its canonical id, and why that one; the route is not set for the instance's own."""
+    route: _builtins.str
     def __init__(
         self,
         *,
@@ -443,10 +465,12 @@ class TimelineStep(_message.Message):
         decider: _builtins.str | None = ...,
         next_attempt_at_us: _builtins.int | None = ...,
         platform_id: _builtins.str | None = ...,
+        resource: _builtins.str | None = ...,
+        route: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "tool", b"tool"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_us: _TypeAlias = _typing.Literal["at_us"]  # noqa: Y015
     _WhichOneofArgType__at_us: _TypeAlias = _typing.Literal["_at_us", b"_at_us"]  # noqa: Y015
@@ -464,6 +488,10 @@ class TimelineStep(_message.Message):
     _WhichOneofArgType__platform_id: _TypeAlias = _typing.Literal["_platform_id", b"_platform_id"]  # noqa: Y015
     _WhichOneofReturnType__reason: _TypeAlias = _typing.Literal["reason"]  # noqa: Y015
     _WhichOneofArgType__reason: _TypeAlias = _typing.Literal["_reason", b"_reason"]  # noqa: Y015
+    _WhichOneofReturnType__resource: _TypeAlias = _typing.Literal["resource"]  # noqa: Y015
+    _WhichOneofArgType__resource: _TypeAlias = _typing.Literal["_resource", b"_resource"]  # noqa: Y015
+    _WhichOneofReturnType__route: _TypeAlias = _typing.Literal["route"]  # noqa: Y015
+    _WhichOneofArgType__route: _TypeAlias = _typing.Literal["_route", b"_route"]  # noqa: Y015
     _WhichOneofReturnType__tool: _TypeAlias = _typing.Literal["tool"]  # noqa: Y015
     _WhichOneofArgType__tool: _TypeAlias = _typing.Literal["_tool", b"_tool"]  # noqa: Y015
     @_typing.overload
@@ -482,6 +510,10 @@ class TimelineStep(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__platform_id) -> _WhichOneofReturnType__platform_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__reason) -> _WhichOneofReturnType__reason | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resource) -> _WhichOneofReturnType__resource | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__route) -> _WhichOneofReturnType__route | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__tool) -> _WhichOneofReturnType__tool | None: ...
 

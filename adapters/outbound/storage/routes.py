@@ -1,0 +1,41 @@
+"""Routes and fallbacks of instances as JSON texts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import orjson
+
+from adapters.outbound.storage.codec import dump
+from domain.routing.routes import Condition, Hours, Route
+
+
+def dump_routes(routes: Sequence[Route] | None) -> str | None:
+    """None stays None."""
+    if routes is None:
+        return None
+    return dump([{"when": _set_fields(asdict(route.when)), "to": route.to} for route in routes])
+
+
+def _set_fields(condition: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in condition.items() if value not in (None, ())}
+
+
+def load_routes(text: str | None) -> tuple[Route, ...]:
+    """A condition that a newer version has added makes a route one that never fits, as nobody can check it."""
+    return tuple(Route(_condition(route["when"]), route["to"]) for route in orjson.loads(text or "[]"))
+
+
+_CONDITIONS = frozenset(field.name for field in fields(Condition))
+_NEVER = Condition(share=0.0)
+
+
+def _condition(stored: Mapping[str, Any]) -> Condition:
+    if not stored.keys() <= _CONDITIONS:
+        return _NEVER
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    if hours := stored.get("hours"):
+        values["hours"] = Hours(**{**hours, "days": tuple(hours["days"])})
+    return Condition(**values)

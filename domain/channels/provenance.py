@@ -1,0 +1,43 @@
+"""Which resource made an answer, how it was chosen, and what the answer stands on."""
+
+from domain.values import value
+
+
+@value
+class Citation:
+    """A passage of a knowledge base that a text relies on. `index` is its number in the text; `quote` a stretch of
+    the chunk; `place` says where it stands, as in "page 3" or "slide 2"."""
+
+    index: int
+    chunk_id: str
+    file_name: str
+    page: int | None
+    quote: str
+    place: str = ""
+
+
+@value
+class FailedResource:
+    """A resource that was asked and gave no answer."""
+
+    resource: str
+    reason: str
+
+
+FALLBACK = "fallback"
+
+
+@value
+class Provenance:
+    """`resource` made the answer; empty where none did. `route`: why it was asked, in words; empty for the instance's
+    own resource. `failures`: those that were asked before it, in order."""
+
+    resource: str
+    route: str = ""
+    failures: tuple[FailedResource, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+    @property
+    def way(self) -> str:
+        """The route, and that the resource was the fallback, in words."""
+        return ", ".join(filter(None, (self.route, FALLBACK if self.failures else "")))
