@@ -10,7 +10,7 @@ from adapters.inbound.rest.routing import Call, JsonRoute, errors
 from domain import limits
 from domain.routing import model
 
-Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses", "langgraph"]
+Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "dify", "flowise"]
 
 
 class ResourceRule(Answer):
@@ -77,7 +77,7 @@ class ResourceTrial(Answer):
     resource: str = Field(description="Canonical form of the id.", examples=["agent::support-de_0"])
     source: Literal["rule", "built-in", "default", "nothing"]
     kind: str = Field(
-        description="builtin, http, grpc, chat-completions, responses or langgraph; empty for nothing.",
+        description="As in the kind of the rule; empty for nothing.",
         examples=["http"],
     )
     rule: ResourceRule | None = Field(description="For admins alone.")

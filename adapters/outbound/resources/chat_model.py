@@ -157,14 +157,6 @@ class ModelInput:
         return "\n\n".join(filter(None, (model.system, self.instruction)))
 
 
-class ServerError(Exception):
-    """A failure that the server tells inside its answer: the `error` of the protocol, as it came."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__("the server reports an error inside its answer")
-        self.error = error
-
-
 class ReplyReader(Protocol):
     """Reads the events of one streamed reply."""
 

@@ -1,11 +1,9 @@
 """Asks a model for one reply at a time, in the protocol of its server."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 from adapters import trace_context
 from adapters.outbound.resources import chat_completions, responses
-from adapters.outbound.resources.answers import broken_exchange, own_words, refused_answer
 from adapters.outbound.resources.chat_completions import STREAM_OPTIONS
 from adapters.outbound.resources.chat_model import (
     CHAT_COMPLETIONS,
@@ -14,20 +12,14 @@ from adapters.outbound.resources.chat_model import (
     EventStream,
     ModelInput,
     Reply,
-    ServerError,
 )
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES
+from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
 from domain.rendering import off_loop
-from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.http import Http, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
 PROTOCOLS = {CHAT_COMPLETIONS: chat_completions.PROTOCOL, RESPONSES: responses.PROTOCOL}
-_TRY_AGAIN = frozenset({
-    "rate_limit_exceeded", "rate_limit_error", "server_error", "internal_server_error", "internal_error",
-    "api_error", "overloaded", "overloaded_error", "service_unavailable", "timeout",
-    "408", "429", "500", "502", "503", "504", "529",
-})  # fmt: skip
-"""Codes and types of errors after which another try may help."""
 
 
 class ModelClient:
@@ -49,11 +41,9 @@ class ModelClient:
                 has_text = True
                 yield text
         except ServerError as error:
-            raise self._reported(error.error) from error
+            raise reported_error(error.error, self._model.token) from error
         except HttpFailed as error:
-            if error.answer is None:
-                raise broken_exchange(error) from error
-            raise refused_answer(error.answer, self._words(await _error_of(error.answer))) from error
+            raise await failed_exchange(error, self._model.token) from error
         if reply.text and not has_text:
             yield reply.text
 
@@ -110,25 +100,3 @@ class ModelClient:
             max_bytes=MAX_ANSWER_BYTES,
             user_address=self._user_address,
         )
-
-    def _reported(self, error: Any) -> DownstreamFailed:
-        """The failure behind an error inside an answer."""
-        names = {str(error.get("code")), str(error.get("type"))} if isinstance(error, dict) else set()
-        words = self._words(error) or "no reason is given"
-        return DownstreamFailed(
-            f"the model's server reports an error: {words}", retryable=bool(names & _TRY_AGAIN)
-        )
-
-    def _words(self, error: Any) -> str:
-        """Code and message of an error as the server says them, in one line of bounded length, without the token."""
-        is_object = isinstance(error, dict)
-        parts = [error.get("code") or error.get("type"), error.get("message")] if is_object else [error]
-        return own_words(parts, self._model.token)
-
-
-async def _error_of(answer: HttpAnswer) -> Any:
-    """The `error` of a refusal; some servers wrap it in a list."""
-    body = await off_loop(len(answer.body), answer.json)
-    if isinstance(body, list) and body:
-        body = body[0]
-    return body.get("error") or body.get("message") if isinstance(body, dict) else None

@@ -15,11 +15,11 @@ from adapters.outbound.resources.chat_model import (
     ChatProtocol,
     ModelInput,
     Reply,
-    ServerError,
     ToolCall,
     string,
 )
 from adapters.outbound.resources.messages import BadAnswer, usage_of
+from adapters.outbound.resources.server_errors import ServerError
 from domain.routing.model import Usage
 from ports.resources import Role, Turn
 

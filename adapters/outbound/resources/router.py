@@ -9,6 +9,8 @@ from typing import Any
 
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.chat_model import ChatModel
+from adapters.outbound.resources.dify import DifyRunner, DifyTarget
+from adapters.outbound.resources.flowise import FlowiseRunner, FlowiseTarget
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
@@ -165,6 +167,10 @@ class Runners:
                 runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
             case LangGraphAgent() as agent:
                 runner = self.retry(LangGraphRunner(self.http, self.states, agent))
+            case DifyTarget() as dify:
+                runner = self.retry(DifyRunner(self.http, self.states, dify))
+            case FlowiseTarget() as flowise:
+                runner = self.retry(FlowiseRunner(self.http, flowise))
             case ChatModel() as model:
                 chat = ModelRunner(self.http, self.history, model, Knowledge(self.reader))
                 runner = WithSources(self.retry(chat))

@@ -2,6 +2,7 @@
 certificates that it names.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +17,11 @@ from urllib.parse import urlsplit
 from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, TlsFiles, WatchedFiles
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
 from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool, McpServer
+from adapters.outbound.resources.dify import DIFY, DifyTarget
+from adapters.outbound.resources.flowise import FLOWISE, FlowiseTarget
 from adapters.outbound.resources.knowledge_tool import SEARCH
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
+from adapters.outbound.resources.presets import PRESETS
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource
@@ -100,7 +104,8 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
-_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph")
+_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph", DIFY, FLOWISE)
+MAX_TABLE = 16_000
 MAX_BASES = 20
 MAX_TOOLS = 128
 MAX_SERVERS = 16
@@ -136,7 +141,7 @@ class GrpcTarget:
     token: str | None = field(default=None, repr=False)
 
 
-Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel | LangGraphAgent
+Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel | LangGraphAgent | DifyTarget | FlowiseTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +200,26 @@ class _Reader:
         pattern = self.text("match")
         if "::" not in pattern and pattern[0] not in "*?[":
             raise self.fault("match", "must be a glob over whole ids, such as agent::support-*")
-        kind = self.text("kind")
-        if kind not in _KINDS:
-            raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
+        kind = self.kind()
         timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self.line("match") or 0
         rule = Rule(re.compile(translate(pattern)), self.target(kind), timeout, pattern, line)
         self.done()
         return rule
+
+    def kind(self) -> str:
+        """The kind, and from here on the keys of the preset that the table does not have itself."""
+        name = self.value("preset", str, "the name of a preset")
+        preset = PRESETS.get(name) if name is not None else None
+        if name is not None and preset is None:
+            raise self.fault("preset", f"must be one of {', '.join(PRESETS)}")
+        if preset:
+            self.table = {**preset.defaults(), **self.table}
+        kind = self.text("kind")
+        if preset and kind not in preset.kinds:
+            raise self.fault("kind", f"must be {' or '.join(preset.kinds)} with the preset {name}")
+        if kind not in _KINDS:
+            raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
+        return kind
 
     def target(self, kind: str) -> Target:
         match kind:
@@ -222,6 +240,11 @@ class _Reader:
                 return GrpcTarget(target, self.tls(), self.token())
             case "langgraph":
                 return self.langgraph()
+            case "dify":
+                files = self.flag("files", default=False)
+                return DifyTarget(self.url("url"), self.json_table("inputs"), files, self.token())
+            case "flowise":
+                return FlowiseTarget(self.url("url"), self.token())
         tokens = self.integer("history_tokens", 0, 1_000_000)
         tools = self.tools()
         return ChatModel(
@@ -284,6 +307,17 @@ class _Reader:
         if not usable or any(character.isspace() for character in url):
             raise self.fault(key, "must be an http or https address")
         return url
+
+    def json_table(self, key: str) -> dict[str, Any]:
+        """A table of JSON values of any kind; TOML has dates besides."""
+        table = self.value(key, dict, "a table of values") or {}
+        try:
+            is_small = len(json.dumps(table)) <= MAX_TABLE
+        except (TypeError, ValueError, RecursionError):
+            raise self.fault(key, "must hold values of JSON alone, no dates or times") from None
+        if not is_small:
+            raise self.fault(key, f"must have at most {MAX_TABLE} characters as JSON")
+        return dict(table)
 
     def flag(self, key: str, default: bool) -> bool:
         flag = self.value(key, bool, "true or false")

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.builtin import is_builtin
+from adapters.outbound.resources.chat_model import ChatModel
+from adapters.outbound.resources.dify import DIFY, DifyTarget
+from adapters.outbound.resources.flowise import FLOWISE, FlowiseTarget
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.rules import (
     BadRules,
@@ -125,8 +128,6 @@ class Directory:
         if isinstance(target, BuiltinTarget):
             return ResourceRule(RULE, rule.match, "builtin", str(target.resource), *where)
         has_token = target.token is not None
-        if isinstance(target, HttpTarget):
-            return ResourceRule(RULE, rule.match, "http", safe_url(target.url), *where, has_token=has_token)
         if isinstance(target, GrpcTarget):
             return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
         if isinstance(target, LangGraphAgent):
@@ -134,6 +135,9 @@ class Directory:
                 RULE, rule.match, "langgraph", safe_url(target.url), *where, has_token=has_token
             )
             return replace(shown, model=target.assistant)
+        if not isinstance(target, ChatModel):
+            kind = {HttpTarget: "http", DifyTarget: DIFY, FlowiseTarget: FLOWISE}[type(target)]
+            return ResourceRule(RULE, rule.match, kind, safe_url(target.url), *where, has_token=has_token)
         tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
         rule_of_model = ResourceRule(
             RULE, rule.match, target.kind, address, *where, target.model, tools, has_token

@@ -479,7 +479,7 @@ class TestErrorsInTheServersWords:
             with pytest.raises(DownstreamFailed) as caught:
                 await ModelRunner(http, Remembered(), model(base, stream=streams)).run(a_request())
 
-        assert str(caught.value) == f"the model's server reports an error: {code}: key *** is wrong"
+        assert str(caught.value) == f"the server reports an error: {code}: key *** is wrong"
         assert caught.value.retryable is retryable
 
 

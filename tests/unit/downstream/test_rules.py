@@ -1,12 +1,16 @@
 """The rules file: what it may say, and how its faults are told."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from adapters.outbound.net.tls import TlsFiles
 from adapters.outbound.resources.chat_model import ChatModel, McpServer
+from adapters.outbound.resources.dify import DifyTarget
+from adapters.outbound.resources.flowise import FlowiseTarget
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
+from adapters.outbound.resources.presets import PRESETS
 from adapters.outbound.resources.rules import (
     BadRules,
     BuiltinTarget,
@@ -200,6 +204,90 @@ def test_a_fault_of_an_mcp_server_is_named_with_its_line(text: str, line: int, w
     assert "s3cret" not in str(caught.value)
 
 
+MODELS = ("openai", "anthropic", "google", "ollama", "vllm", "litellm")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_preset_of_a_model_needs_no_more_than_its_name(name: str) -> None:
+    (rule,) = rules_of(f'[[rule]]\nmatch = "*"\npreset = "{name}"\nmodel = "m"\n')
+
+    preset = PRESETS[name]
+    assert rule.target == ChatModel(preset.url, "m", stream=True, kind=preset.kinds[0])
+
+
+def test_keys_of_the_rule_come_before_those_of_its_preset() -> None:
+    keys = 'kind = "chat-completions"\nurl = "https://gate.example/v1"\nstream = false\nmodel = "m"\n'
+    (rule,) = rules_of(f'[[rule]]\nmatch = "*"\npreset = "openai"\n{keys}')
+
+    assert rule.target == ChatModel("https://gate.example/v1", "m")
+
+
+def test_presets_of_services_have_kinds_of_their_own() -> None:
+    dify, n8n, flowise = rules_of("""
+[[rule]]
+match = "agent::a"
+preset = "dify"
+token_env = "TOKEN"
+files = true
+inputs = { tier = "gold", limits = [1, 2] }
+
+[[rule]]
+match = "agent::b"
+preset = "n8n"
+url = "https://n8n.example/webhook/agent"
+
+[[rule]]
+match = "agent::c"
+preset = "flowise"
+url = "https://flowise.example/api/v1/prediction/1"
+""")
+
+    inputs = {"tier": "gold", "limits": [1, 2]}
+    assert dify.target == DifyTarget("https://api.dify.ai/v1", inputs, files=True, token="s3cret")
+    assert n8n.target == HttpTarget("https://n8n.example/webhook/agent")
+    assert flowise.target == FlowiseTarget("https://flowise.example/api/v1/prediction/1")
+    assert "s3cret" not in repr(dify)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line", "what"),
+    [
+        ("preset = 'grok'\n", 3, "preset must be one of openai, anthropic"),
+        ("preset = 7\n", 3, "preset must be the name of a preset"),
+        ("preset = 'openai'\n", 1, "model is missing"),
+        ("preset = 'n8n'\n", 1, "url is missing"),
+        ("preset = 'flowise'\n", 1, "url is missing"),
+        (
+            "preset = 'anthropic'\nkind = 'responses'\nmodel = 'm'\n",
+            4,
+            "kind must be chat-completions with the preset anthropic",
+        ),
+        ("preset = 'dify'\nmodel = 'm'\n", 4, "model is not known here"),
+        ("preset = 'dify'\ninputs = 'gold'\n", 4, "inputs must be a table of values"),
+        ("preset = 'dify'\ninputs = { day = 2026-01-01 }\n", 4, "inputs must hold values of JSON alone"),
+        ("preset = 'dify'\ninputs = { a = '" + "x" * 16_000 + "' }\n", 4, "inputs must have at most"),
+    ],
+)
+def test_a_fault_of_a_preset_is_named_with_its_line(keys: str, line: int, what: str) -> None:
+    with pytest.raises(BadRules) as caught:
+        rules_of(f"[[rule]]\nmatch = '*'\n{keys}")
+
+    assert what in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_the_rules_of_the_page_can_be_used() -> None:
+    page = Path("docs/resources.md").read_text("utf-8")
+    rules = [
+        rule
+        for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+        if block.startswith("[[rule]]")
+        for rule in parse_rules(block, lambda _: "s3cret")
+    ]
+
+    assert {f"agent::{name}" for name in PRESETS} <= {rule.match for rule in rules}
+
+
 def test_an_empty_file_has_no_rules() -> None:
     assert rules_of("# nothing yet\n") == ()
 
@@ -253,7 +341,7 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
         (
             GOOD + "model = 'x'\n",
             5,
-            "model is not known here; known are kind, match, timeout, token_env, url",
+            "model is not known here; known are kind, match, preset, timeout, token_env, url",
         ),
         (GOOD + "timeout = 0\n", 5, "timeout must be from"),
         (GOOD + "timeout = 3601\n", 5, "timeout must be from"),

@@ -39,7 +39,7 @@ class Rule(_message.Message):
     match: _builtins.str
     """A glob over canonical resource ids."""
     kind: _builtins.str
-    """"builtin", "http", "grpc", "chat-completions", "responses" or "langgraph"."""
+    """"builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "dify" or "flowise"."""
     target: _builtins.str
     """An address without what may be secret, or what a built-in does."""
     seconds: _builtins.float
