@@ -99,17 +99,20 @@ def migrate(settings: Settings, _: argparse.Namespace) -> int:
 def reseal(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
         storage = container.storage()
-        instances, database, cipher = storage.instances, storage.database, storage.config_cipher
-        count, unreadable = await encrypt_anew(database, cipher)
+        database, cipher = storage.database, storage.config_cipher
+        count, instances, agents = await encrypt_anew(database, cipher)
         print(f"encrypted {count} configuration(s) anew")
-        if unreadable and not options.drop_unreadable:
+        if (unreadable := len(instances) + len(agents)) and not options.drop_unreadable:
             raise StartError(
-                f"{len(unreadable)} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not"
-                " list; add that key, or give the instances up with: switchboard reseal --drop-unreadable"
+                f"{unreadable} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not list;"
+                " add that key, or give the instances and agents up with: switchboard reseal --drop-unreadable"
             )
-        for instance_id in unreadable:
-            await instances.remove(instance_id)
+        for instance_id in instances:
+            await storage.instances.remove(instance_id)
             print(f"removed the instance {instance_id}")
+        for agent_id in agents:
+            await storage.agents.remove(agent_id)
+            print(f"removed the agent {agent_id}")
         await asyncio.to_thread(replace_key, database.dsn, cipher)
 
     return with_database(settings, run)

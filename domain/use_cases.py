@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.agents.service import AgentService
 from domain.channels.messages import RawAnswer, RawCall
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
@@ -84,6 +85,7 @@ class UseCases:
     pushes: SubscriptionService
     schedules: ScheduleListService
     resources: TrialService
+    agents: AgentService
     monitoring: Monitoring
     web_chat: WebChatService
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.access.sharing import Level, Permission
 from domain.knowledge import model
 from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.sources.model import FileSource
@@ -36,9 +37,9 @@ class BaseStore(Protocol):
         With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
         """
 
-    async def permissions(self, base_id: int) -> Sequence[model.Permission]: ...
+    async def permissions(self, base_id: int) -> Sequence[Permission]: ...
 
-    async def grant(self, base_id: int, user_id: str, level: model.Level) -> None: ...
+    async def grant(self, base_id: int, user_id: str, level: Level) -> None: ...
 
     async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
         """Takes tasks that are due, to delete nodes of the memory service; they are due again after a while unless
@@ -58,7 +59,7 @@ class KnowledgeFileStore(Protocol):
 
     async def find(
         self, file_hash: str, user_id: str, *, readable: bool
-    ) -> tuple[model.FileRecord, model.Level] | None:
+    ) -> tuple[model.FileRecord, Level] | None:
         """The record of that hash: the user's own, else one that the user may READ, else any.
 
         With `readable` only one that the user may READ.
@@ -69,7 +70,7 @@ class KnowledgeFileStore(Protocol):
     ) -> model.TextWindow | None:
         """A stretch of the text of the record that `find` gives."""
 
-    async def chunk(self, chunk_id: str, user_id: str) -> tuple[model.Chunk, model.Level] | None: ...
+    async def chunk(self, chunk_id: str, user_id: str) -> tuple[model.Chunk, Level] | None: ...
 
     async def chunks(
         self, file: model.FileRecord, limit: int, offset: int

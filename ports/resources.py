@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from domain.access.model import Caller
 from domain.knowledge.model import Base, SearchResult
 from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult
 
@@ -12,10 +13,11 @@ from domain.routing.model import Resource, ResourceRule, ResourceRules, RunReque
 class ResourceDirectory(Protocol):
     """The rules in force of this process."""
 
-    def rules(self) -> ResourceRules: ...
+    async def rules(self) -> ResourceRules: ...
 
-    def find(self, resource: Resource) -> ResourceRule | None:
-        """What takes it: the first rule that fits, the built-in, or the default."""
+    async def find(self, resource: Resource, caller: Caller) -> ResourceRule | None:
+        """What takes it: the first rule that fits, an agent that the caller may READ, the built-in, or the default.
+        None also for the agent of somebody else."""
 
 
 class DownstreamFailed(Exception):

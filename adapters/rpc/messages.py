@@ -22,6 +22,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from domain import limits
+from domain.access.sharing import Permission
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
 from domain.instances.model import ConfigDraft, Instance, InstanceChange, NewInstance, Pairing
@@ -80,7 +81,7 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
     InstanceChange: _RESOURCE,
     NewInstance: _RESOURCE,
     Pairing: {"pairing_code": "code"},
-    knowledge.Permission: {"permission_level": "level"},
+    Permission: {"permission_level": "level"},
     knowledge.SearchResult: {"chunk": "text", **_HASH},
     Source: {"knowledge_base_id": "base_id"},
     SourcePage: _HASH,

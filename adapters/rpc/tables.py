@@ -19,7 +19,7 @@ from switchboard.channels.v1 import (
     schedules_pb2,
     web_chat_pb2,
 )
-from switchboard.downstream.v1 import resources_pb2
+from switchboard.downstream.v1 import agents_pb2, resources_pb2
 from switchboard.events.v1 import events_pb2, subscriptions_pb2
 from switchboard.knowledge.v1 import base_files_pb2, knowledge_pb2, questions_pb2, sources_pb2
 from switchboard.monitoring.v1 import monitoring_pb2
@@ -29,6 +29,7 @@ from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from domain.access.model import KeyKind
 from domain.access.service import KeyService, SessionService
+from domain.agents.service import AgentService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
 from domain.instances.checks import ConfigCheckService
@@ -286,6 +287,20 @@ RESOURCES = Service(
     resources_pb2.DESCRIPTOR.services_by_name["ResourceService"],
     {"ListRules": read(TrialService.rules), "TryResource": Rpc(TrialService.try_out, PLATFORM)},
 )
+AGENTS = Service(
+    agents_pb2.DESCRIPTOR.services_by_name["AgentService"],
+    {
+        "ListAgents": read(AgentService.list),
+        "GetAgent": read(AgentService.get),
+        "CreateAgent": Rpc(AgentService.create),
+        "UpdateAgent": Rpc(AgentService.update),
+        "DeleteAgent": Rpc(AgentService.delete),
+        "SetAgentTrusted": Rpc(AgentService.set_trusted),
+        "TestAgent": Rpc(AgentService.test, PLATFORM),
+        "ListAgentPermissions": read(AgentService.permissions),
+        "SetAgentPermission": Rpc(AgentService.set_permission),
+    },
+)
 MONITORING = Service(
     monitoring_pb2.DESCRIPTOR.services_by_name["MonitoringService"],
     {
@@ -319,6 +334,7 @@ SERVICES = (
     EVENTS,
     SUBSCRIPTIONS,
     RESOURCES,
+    AGENTS,
     MONITORING,
 )
 REPEATABLE = {ACCESS.path("WhoAmI")}.union(

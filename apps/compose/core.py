@@ -11,6 +11,7 @@ from apps.compose.knowledge import Knowledge, Uploads
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.agents.service import AgentBinding, AgentService
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
@@ -59,6 +60,7 @@ def build_instances(foundation: Foundation, storage: Storage, channels: Channels
         channels.pairings,
         channels.schedules,
         channels.destinations,
+        AgentBinding(storage.agents),
         foundation.settings.agent_url,
     )
 
@@ -117,7 +119,13 @@ def build_conversations(
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
     return Resources(
-        foundation.settings, foundation.http, storage.chat_history, storage.resource_states, knowledge.answers
+        foundation.settings,
+        foundation.http,
+        storage.chat_history,
+        storage.resource_states,
+        storage.agents,
+        storage.event_bus,
+        knowledge.answers,
     )
 
 
@@ -145,6 +153,7 @@ def build_use_cases(
     instances, registry = storage.instances, channels.registry
     knowledge, resources = services.knowledge, services.resources
     downstream = build_downstream(foundation, resources)
+    trials = TrialService(resources.directory, downstream, foundation.steady_clock, ids)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
     return UseCases(
         access=services.access,
@@ -169,7 +178,8 @@ def build_use_cases(
         subscriptions=services.subscriptions.service,
         pushes=services.subscriptions.service,
         schedules=ScheduleListService(storage.schedules, instances, registry, clock),
-        resources=TrialService(resources.directory, downstream, foundation.steady_clock, ids),
+        resources=trials,
+        agents=AgentService(storage.agents, resources.agents, knowledge.access, trials),
         monitoring=services.monitoring,
         web_chat=WebChatService(
             VisitorService(instances, registry, signer, clock, ids),

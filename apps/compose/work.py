@@ -12,10 +12,12 @@ from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
 from adapters.outbound.resources.rules import BadRules, Rule
 from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
+from adapters.outbound.resources.stored_agents import StoredAgents
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import PostgresRounds
+from adapters.outbound.system.event_bus import EventBus
 from apps.compose.channels import Channels
 from apps.compose.knowledge import whisper_folder
 from apps.compose.storage import Files, Foundation, Storage
@@ -35,6 +37,7 @@ from domain.routing.indicators import LingeringTyping
 from domain.routing.invocation import InvocationService
 from domain.routing.prompts import ChoiceService, PromptFeedback
 from domain.routing.service import ConversationService
+from ports.agents import AgentStore
 from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
 from ports.http import Http
@@ -141,6 +144,8 @@ class Resources:
         http: Http,
         history: ChatHistory,
         states: ResourceStates,
+        agents: AgentStore,
+        bus: EventBus,
         knowledge: KnowledgeReader,
     ) -> None:
         self._channels = GrpcChannels()
@@ -148,9 +153,11 @@ class Resources:
         runners = Runners(http, self._channels, history, states, builtins, knowledge, _retrying)
         self.rules = _rules(settings, runners.build)
         self.models = RuleModels(self.rules, runners, seconds)
-        self.directory = Directory(self.rules, settings.downstream_url, seconds)
+        self.agents = StoredAgents(agents, runners, self.rules)
+        bus.on_agents(self.agents.forget)
+        self.directory = Directory(self.rules, self.agents, settings.downstream_url, seconds)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
-        self.router = Router(self.rules, builtins, default)
+        self.router = Router(self.rules, builtins, default, self.agents)
         self.runner: Downstream = Timed(self.router, seconds)
 
     def load(self) -> None:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from domain.access.sharing import Level
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Config, Event
 from domain.conversations.model import Destination
 from domain.conversations.rich_text import with_text
 from domain.conversations.sending import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance
-from domain.knowledge.model import Level
 from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.conversation import ConversationContext
 from ports.channels import AnyChannel, Channels

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
+from domain.agents.service import AgentBinding
 from domain.channels.answers import Answer
 from domain.channels.messages import Config, Event
 from domain.channels.model import ChannelDefinition
@@ -24,6 +25,7 @@ from domain.instances.model import (
     Pairing,
     SaveResult,
     UnansweredMessage,
+    named_resources,
 )
 from domain.instances.pairing import PairingService
 from domain.instances.registration import RegistrationService
@@ -58,6 +60,7 @@ class InstanceService:
     pairings: PairingService
     schedules: ScheduleService
     destinations: DestinationService
+    agents: AgentBinding
     agent_url: str
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
@@ -85,6 +88,7 @@ class InstanceService:
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
             await self.destinations.check_config(owner, channel, new.config)
+            await self.agents.check(owner, named_resources(new))
             connects = await self.registration.wants_connection(channel, new.config, None)
             return await self._saved(await self.store.add(owner, new, connects=connects), channel, "created")
         if not caller.may_act_for(existing.user_id):
@@ -104,6 +108,9 @@ class InstanceService:
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
         await self.destinations.check_config(existing.user_id, channel, change.config)
+        named = named_resources(change)
+        added = {field: id for field, id in named.items() if id not in existing.resource_ids}
+        await self.agents.check(existing.user_id, added)
         connects = await self.registration.wants_connection(channel, change.config, existing.id)
         origin = channel.definition.origin
         ends_trust = origin(change.config) != origin(existing.config)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from domain import limits
 from domain.access.model import Caller
+from domain.access.sharing import Level
 from domain.channels.model import Proof
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.citations import Passages, escaped
 from domain.knowledge.marks import data_text
-from domain.knowledge.model import Base, EarlierTurn, KnowledgeAnswer, Level, SearchResult
+from domain.knowledge.model import Base, EarlierTurn, KnowledgeAnswer, SearchResult
 from domain.knowledge.rules import SearchOptions, check_filled
 from domain.knowledge.search import SearchService
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable

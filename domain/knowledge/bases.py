@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.access.model import Caller
+from domain.access.sharing import Level, Permission, require
 from domain.knowledge import rules
 from domain.knowledge.maintenance import Retention
-from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission, ReadPolicy
+from domain.knowledge.model import Base, BaseChange, NewBase, ReadPolicy
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
 from ports.knowledge_storage import BaseStore
 
@@ -29,7 +30,7 @@ class BaseAccess:
     async def require(self, caller: Caller, base_id: int, needed: Level) -> Base:
         """The base. Raises `NotFound`, `Forbidden`."""
         base = await self._find(caller, base_id)
-        rules.require(base.level or Level.NONE, needed)
+        require(base.level or Level.NONE, needed)
         return base
 
     async def inside(self, caller: Caller, base_id: int, *, documented: bool = False) -> Base:

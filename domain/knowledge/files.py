@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from domain.access.model import Caller
+from domain.access.sharing import Level
 from domain.file_names import MAX_FILE_NAME, file_name
 from domain.knowledge import rules
 from domain.knowledge.bases import BaseAccess
@@ -20,7 +21,6 @@ from domain.knowledge.model import (
     FileStatus,
     FilesWanted,
     FileText,
-    Level,
     TextWindow,
     UploadedFile,
     UploadRules,

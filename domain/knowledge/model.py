@@ -3,22 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any
 
+from domain.access.sharing import Level
 from domain.channels.provenance import Citation
 from domain.knowledge.documents import FormatSupport
 from domain.knowledge.places import Place
 from domain.paging import Window
-
-
-class Level(IntEnum):
-    """What a permission allows; each level includes the lower ones."""
-
-    NONE = 0
-    READ = 1
-    UPDATE = 2
-    DELETE = 3
 
 
 class ReadPolicy(StrEnum):
@@ -64,12 +56,6 @@ class BaseChange:
 
     name: str | None = None
     description: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    user_id: str
-    level: Level
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from domain import limits
 from domain.file_names import MAX_FILE_NAME
-from domain.knowledge.model import FilesWanted, Level
-from domain.refusals import Fault, Forbidden, Invalid
+from domain.knowledge.model import FilesWanted
+from domain.refusals import Fault, Invalid
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _CHUNK_ID = re.compile(r"[0-9]{1,20}-[0-9a-f-]{36}")
@@ -18,11 +18,6 @@ NO_FILES = "No files uploaded"
 NO_BASE = "Knowledge base not found"
 NO_FILE = "File not found"
 NO_CHUNK = "Chunk not found"
-
-
-def require(level: Level, needed: Level) -> None:
-    if level < needed:
-        raise Forbidden("Forbidden")
 
 
 def check_text(field: str, text: str, most: int) -> str:

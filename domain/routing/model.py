@@ -223,8 +223,8 @@ class RunDelta:
     usage: Usage | None = None
 
 
-RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"
-"""What takes a resource id: a rule of the file, a built-in, DOWNSTREAM_URL, or nothing."""
+RULE, AGENT, BUILTIN, DEFAULT, NOTHING = "rule", "agent", "built-in", "default", "nothing"
+"""What takes a resource id: a rule of the file, a stored agent, a built-in, DOWNSTREAM_URL, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,8 @@ class ResourceRule:
     """What runs behind the ids that `match` fits. It holds no secret: `target` is an address without user, password,
     values of the query and long parts of the path. `line` is that of the rules file, 0 for what stands in none;
     `seconds` bounds a message, retries included; `knowledge` holds the ids of the bases that a model may search, and
-    `mcp_servers` the names of the MCP servers whose tools it may use."""
+    `mcp_servers` the names of the MCP servers whose tools it may use.
+    `agent_id`: of a stored agent, 0 for others."""
 
     source: str
     match: str
@@ -245,6 +246,7 @@ class ResourceRule:
     has_token: bool = False
     knowledge: tuple[int, ...] = ()
     mcp_servers: tuple[str, ...] = ()
+    agent_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

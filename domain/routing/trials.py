@@ -40,7 +40,7 @@ class TrialService:
         """Raises `Forbidden` for anybody but an admin."""
         if not caller.is_admin:
             raise Forbidden("the rules of resources are shown to admins alone; you may try a resource id")
-        return self.directory.rules()
+        return await self.directory.rules()
 
     async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> model.ResourceTrial:
         """Finds what takes an id, and with `ask` asks it for real.
@@ -48,17 +48,17 @@ class TrialService:
         Raises `Invalid`, `TooMany` (trials are under way).
         """
         resource = parse_resource(resource_id)
-        if fault := limits.text_fault(text, limits.TRIAL_TEXT):
-            raise Invalid.of([Fault("text", fault)])
-        rule = self.directory.find(resource)
-        answer = await self._asked(caller, resource, text) if ask and rule else None
+        rule = await self.directory.find(resource, caller)
+        answer = await self.ask(caller, resource, text, self.downstream) if ask and rule else None
         source, kind = (rule.source, rule.kind) if rule else (model.NOTHING, "")
         return model.ResourceTrial(str(resource), source, kind, rule if caller.is_admin else None, answer)
 
-    async def _asked(self, caller: Caller, resource: model.Resource, text: str) -> model.TrialAnswer:
+    async def ask(
+        self, caller: Caller, resource: model.Resource, text: str, downstream: Downstream
+    ) -> model.TrialAnswer:
+        """Asks a resource for real. Raises `Invalid`, `TooMany` (trials are under way)."""
         user = caller.user
-        if not text.strip():
-            raise Invalid.of([Fault("text", "is empty; write what the resource is to be asked")])
+        _check_text(text)
         if user in self._users or len(self._users) >= MOST_TRIALS:
             whose = "your last trial" if user in self._users else f"{MOST_TRIALS} trials of others"
             raise TooMany(f"{whose} is still under way; try again when it has ended", PAUSE)
@@ -72,7 +72,7 @@ class TrialService:
             started = self.clock.now()
             try:
                 async with asyncio.timeout(SECONDS):
-                    result = await self.downstream.run(request)
+                    result = await downstream.run(request)
                     shown = with_text(Answer(result.text, rich=result.rich))
                     answer = model.TrialAnswer(
                         shown.text[:MOST_SHOWN],
@@ -89,3 +89,11 @@ class TrialService:
             return replace(answer, seconds=(self.clock.now() - started).total_seconds())
         finally:
             self._users.discard(user)
+
+
+def _check_text(text: str) -> None:
+    """Raises `Invalid`."""
+    if not text.strip():
+        raise Invalid.of([Fault("text", "is empty; write what the resource is to be asked")])
+    if fault := limits.text_fault(text, limits.TRIAL_TEXT):
+        raise Invalid.of([Fault("text", fault)])

@@ -14,9 +14,10 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import LEASE_SECONDS, REFUSALS, REFUSED, PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
+from domain.access.sharing import Level
 from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest import BEAT_SECONDS
-from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
+from domain.knowledge.model import BaseChange, FileStatus, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
 from ports.files import BlobReferences
 from ports.indexing import DIMENSION

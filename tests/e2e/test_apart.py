@@ -236,3 +236,38 @@ def test_a_wrong_database_url_is_named(
     )
     assert words in line
     assert "sesame" not in line
+
+
+def test_an_agent_that_is_changed_at_the_gateway_is_changed_in_the_worker(
+    open_folder: Path, external_settings: dict[str, str], tcp_server: tuple[str, int], redis_url: str
+) -> None:
+    with (
+        Receiver(lambda _: {"text": "the first"}) as first,
+        Receiver(lambda _: {"text": "the second"}) as second,
+        Apart(open_folder, external_settings) as apart,
+        httpx.Client(
+            base_url=apart.gateway.base,
+            headers={"Authorization": f"Bearer {apart.gateway.key}"},
+            timeout=60,
+        ) as client,
+    ):
+        settings = {"url": first.url}
+        agent = client.post("/api/agent/agents", json={"name": "A", "kind": "http", "settings": settings})
+        assert agent.status_code == 201, agent.text
+        created = apart.gateway.create_instance(
+            channelId="http-webhook",
+            channelName="asked",
+            config={"syncResponse": True},
+            downStreamResourceId=agent.json()["resourceId"],
+        )
+        hook = f"/api/agent/channels/http-webhook/{created['instanceId']}/webhook"
+
+        def answer() -> str:
+            return str(client.post(hook, json={"message": "Who?"}).json()["response"])
+
+        assert answer() == "the first"
+        changed = {"settings": {"url": second.url}}
+        place = f"/api/agent/agents/{agent.json()['id']}"
+        assert client.put(place, json=changed).status_code == 200
+        until(lambda: answer() == "the second", "the worker has read the change", seconds=30)
+        assert client.delete(place).status_code == 409

@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from domain.knowledge.model import Base, Level, SearchResult
+from domain.access.sharing import Level
+from domain.agents.model import Agent
+from domain.knowledge.model import Base, SearchResult
 from domain.refusals import StorageAway
 from domain.routing.model import InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
@@ -70,6 +72,13 @@ class Knowledge:
 
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         return RunResult(f"{owner} asks {base_id}: {question}")
+
+
+class NoAgents:
+    """The one method of `ports.agents.AgentStore` that resources call, of an installation without agents."""
+
+    async def running(self) -> Sequence[tuple[Agent, Mapping[str, Level]]]:
+        return []
 
 
 class States:

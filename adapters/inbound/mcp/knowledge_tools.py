@@ -13,7 +13,8 @@ from adapters.inbound.rest.knowledge import SearchRequest
 from adapters.inbound.rest.knowledge_files import TextWindow
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
-from domain.knowledge.model import Base, Level
+from domain.access.sharing import Level
+from domain.knowledge.model import Base
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import cursor_of, read_cursor
 from domain.refusals import Fault, Invalid, NotFound

@@ -10,6 +10,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
+    agents,
     base_files,
     catalogue,
     config_checks,
@@ -50,6 +51,7 @@ ROUTES = (
     conversations,
     messages,
     events,
+    agents,
     subscriptions,
     schedules,
     resources,

@@ -20,8 +20,9 @@ from adapters.inbound.rest.bodies import (
 )
 from adapters.inbound.rest.routing import BaseId, Call, JsonRoute, call_of, errors, path_id
 from domain import limits
+from domain.access.sharing import Level, require
 from domain.knowledge import rules
-from domain.knowledge.model import BaseChange, EarlierTurn, KnowledgeAnswer, Level, NewBase
+from domain.knowledge.model import BaseChange, EarlierTurn, KnowledgeAnswer, NewBase
 
 
 class KnowledgeBase(Answer):
@@ -208,7 +209,7 @@ class UpdaterRoute(JsonRoute):
         base_id = path_id(request.path_params["id"], rules.NO_BASE)
         call = await call_of(request)
         base = await call.services.bases.get(call.caller, base_id)
-        rules.require(base.level or Level.NONE, self.level)
+        require(base.level or Level.NONE, self.level)
 
 
 class DeleterRoute(UpdaterRoute):

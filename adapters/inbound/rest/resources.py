@@ -14,8 +14,8 @@ Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses", "lang
 
 
 class ResourceRule(Answer):
-    source: Literal["rule", "built-in", "default"] = Field(
-        description="rule: of RESOURCES_FILE; default: DOWNSTREAM_URL."
+    source: Literal["rule", "agent", "built-in", "default"] = Field(
+        description="rule: of RESOURCES_FILE; agent: a stored agent; default: DOWNSTREAM_URL."
     )
     match: str = Field(description="A glob over canonical resource ids.", examples=["agent::support-*"])
     kind: Kind = Field(examples=["http"])
@@ -34,6 +34,7 @@ class ResourceRule(Answer):
     mcpServers: list[str] = Field(
         description="Names of the MCP servers whose tools a model may use.", examples=[[]]
     )
+    agentId: int = Field(description="Of a stored agent; 0 for others.", examples=[0])
 
 
 class ResourceRules(Answer):
@@ -75,7 +76,7 @@ class TrialAnswer(Answer):
 
 class ResourceTrial(Answer):
     resource: str = Field(description="Canonical form of the id.", examples=["agent::support-de_0"])
-    source: Literal["rule", "built-in", "default", "nothing"]
+    source: Literal["rule", "agent", "built-in", "default", "nothing"]
     kind: str = Field(
         description="As in the kind of the rule; empty for nothing.",
         examples=["http"],

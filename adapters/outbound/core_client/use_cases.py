@@ -26,12 +26,13 @@ from adapters.rpc.streams import files_from_messages, page_from_pb
 from adapters.rpc.tables import SERVICES
 from domain.access.model import Caller
 from domain.access.service import AccessService
+from domain.access.sharing import Level, require
 from domain.events import EventPage
 from domain.instances.model import InstancePage, InstanceView
 from domain.instances.service import InstanceService
 from domain.knowledge.files import FilesService
-from domain.knowledge.model import ALL_FILES, FileRecord, FilesWanted, Level, UploadedFile
-from domain.knowledge.rules import check_files_wanted, require
+from domain.knowledge.model import ALL_FILES, FileRecord, FilesWanted, UploadedFile
+from domain.knowledge.rules import check_files_wanted
 from domain.refusals import NotFound
 from domain.subscriptions.service import EventStreams
 from domain.use_cases import Callbacks, UseCases

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from math import ldexp
-from typing import Any
+from typing import Any, Protocol
 
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.chat_model import ChatModel
@@ -20,7 +20,7 @@ from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
-from domain.routing.model import RunRequest, RunResult
+from domain.routing.model import Resource, RunRequest, RunResult
 from ports.http import Http
 from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, ResourceStates, Turn
 
@@ -96,17 +96,27 @@ Retry = Callable[[Downstream], Downstream]
 log = logging.getLogger(__name__)
 
 
+class Agents(Protocol):
+    """Stored agents."""
+
+    async def find(self, resource: Resource, owner: str) -> Downstream | None: ...
+
+
 @dataclass(slots=True, eq=False)
 class Router:
     """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
-    note: trying again would not help the sender. `default` runs what no rule and no built-in takes."""
+    note: trying again would not help the sender. `default` runs what no rule, no agent and no built-in takes."""
 
     rules: RulesFile
     builtins: Builtins
     default: Downstream | None = None
+    agents: Agents | None = None
 
     async def run(self, request: RunRequest) -> RunResult:
-        runner = self.rules.find(request.resource) or self.builtins.find(request.resource) or self.default
+        runner = self.rules.find(request.resource)
+        if runner is None and self.agents is not None:
+            runner = await self.agents.find(request.resource, request.owner)
+        runner = runner or self.builtins.find(request.resource) or self.default
         if runner is None:
             log.warning("nothing is connected to a resource id", extra={"resource": str(request.resource)})
             return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")

@@ -114,11 +114,12 @@ _SOME_BASES = f"1 to {MAX_BASES} ids of knowledge bases, such as [3, 7]"
 
 
 class BadRules(ValueError):
-    """A rules file that cannot be used; the message names the line."""
+    """A rules file that cannot be used; the message names the line. `key` is the key at fault and `what` is wrong
+    with it, where a key is to blame."""
 
-    def __init__(self, message: str, line: int | None) -> None:
+    def __init__(self, message: str, line: int | None, key: str = "", what: str = "") -> None:
         super().__init__(f"line {line}: {message}" if line else message)
-        self.line = line
+        self.line, self.key, self.what = line, key, what
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,11 @@ def parse_rules(text: str, secrets: Secrets) -> tuple[Rule, ...]:
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         raise BadRules("rules are written as [[rule]], with two brackets", lines.top("rule"))
     return tuple(_Reader(rule, secrets, partial(lines.rule, at)).rule() for at, rule in enumerate(rules))
+
+
+def rule_of_table(table: Mapping[str, Any], secrets: Secrets, place: Callable[..., int | None]) -> Rule:
+    """The rule in one table that stands in no file; `place` is called with the key at fault. Raises `BadRules`."""
+    return _Reader(table, secrets, place).rule()
 
 
 @dataclass(eq=False, slots=True)
@@ -273,7 +279,7 @@ class _Reader:
         )
 
     def fault(self, key: str, what: str) -> BadRules:
-        return BadRules(f"{key} {what}", self.line(key))
+        return BadRules(f"{key} {what}", self.line(key), key, what)
 
     def done(self) -> None:
         for key in self.table:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.builtin import is_builtin
@@ -24,7 +25,9 @@ from adapters.outbound.resources.rules import (
     Secrets,
     parse_rules,
 )
-from domain.routing.model import BUILTIN, DEFAULT, RULE, Resource, ResourceRule, ResourceRules
+from domain.access.model import Caller
+from domain.agents.model import Agent
+from domain.routing.model import AGENT, BUILTIN, DEFAULT, RULE, Resource, ResourceRule, ResourceRules
 from ports.resources import Downstream
 
 log = logging.getLogger(__name__)
@@ -90,27 +93,43 @@ BUILTINS = {
 }
 
 
+class ShownAgents(Protocol):
+    """Stored agents with their rules."""
+
+    async def all(self) -> Sequence[tuple[Agent, Rule]]: ...
+
+    async def has(self, resource: Resource) -> bool: ...
+
+    async def rule(self, resource: Resource, user_id: str) -> tuple[Agent, Rule] | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Directory:
     """`ports.resources.ResourceDirectory`; `default_url` takes what no rule and no built-in takes."""
 
     file: RulesFile
+    agents: ShownAgents
     default_url: str
     default_seconds: float
 
-    def rules(self) -> ResourceRules:
+    async def rules(self) -> ResourceRules:
         file, default = self.file, self._default()
+        agents = await self.agents.all()
         rules = [
             *map(self._shown, file.rules),
+            *(self._shown_agent(agent, rule) for agent, rule in agents),
             *map(self._builtin, BUILTINS),
             *([default] if default else []),
         ]
         return ResourceRules(tuple(rules), str(file.path or ""), file.read_at, file.fault)
 
-    def find(self, resource: Resource) -> ResourceRule | None:
+    async def find(self, resource: Resource, caller: Caller) -> ResourceRule | None:
         rule = self.file.rule(resource)
         if rule is not None:
             return self._shown(rule)
+        if await self.agents.has(resource):
+            stored = await self.agents.rule(resource, caller.user_id)
+            return self._shown_agent(*stored) if stored else None
         if is_builtin(resource):
             return self._builtin("agent::echo" if resource.id == "echo" else "agent::kb-*")
         return self._default()
@@ -122,6 +141,9 @@ class Directory:
         if not self.default_url:
             return None
         return ResourceRule(DEFAULT, "*", "http", safe_url(self.default_url), self.default_seconds)
+
+    def _shown_agent(self, agent: Agent, rule: Rule) -> ResourceRule:
+        return replace(self._shown(rule), source=AGENT, agent_id=agent.id, line=0)
 
     def _shown(self, rule: Rule) -> ResourceRule:
         target, where = rule.target, (rule.timeout or self.default_seconds, rule.line)

@@ -30,7 +30,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.routes import dump_routes, load_routes
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
+from adapters.outbound.storage.tables import agent, channel_instance, event_log, inbox, outbox, queue
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.channels.messages import Event
 from domain.instances.health import UNDECRYPTED
@@ -309,7 +309,10 @@ class InstanceCache:
 
 KNOWN = "switchboard"
 
-FINGERPRINTS = "SELECT substring(config FOR 4), count(*) FROM channel_instance GROUP BY 1"
+FINGERPRINTS = """
+SELECT substring(encrypted FOR 4), count(*)
+FROM (SELECT config FROM channel_instance UNION ALL SELECT definition FROM agent) AS stored(encrypted) GROUP BY 1
+"""
 
 
 class WrongKey(Exception):
@@ -351,21 +354,22 @@ def replace_key(dsn: str, cipher: ConfigCipher) -> None:
         )
 
 
-async def encrypt_anew(database: Database, cipher: ConfigCipher) -> tuple[int, Sequence[int]]:
-    """Encrypts with the newest key what an older one had encrypted: how many configurations, and the ids of those
-    that cannot be decrypted."""
-    count, unreadable = 0, []
-    columns = channel_instance.c
-    for instance_id, stored in await database.fetch(select(columns.id, columns.config).order_by(columns.id)):
-        try:
-            text = cipher.decrypt(stored)
-        except DecryptionError:
-            unreadable.append(instance_id)
-            continue
-        if not cipher.is_current(stored):
-            unchanged = update(channel_instance).filter_by(id=instance_id, config=stored)
-            count += await database.execute(unchanged.values(config=cipher.encrypt(text)))
-    return count, unreadable
+async def encrypt_anew(database: Database, cipher: ConfigCipher) -> tuple[int, Sequence[int], Sequence[int]]:
+    """Encrypts with the newest key what an older one had encrypted: how many configurations, and the ids of instances
+    and of agents whose configuration cannot be decrypted."""
+    count, instances, agents = 0, list[int](), list[int]()
+    for column, unreadable in ((channel_instance.c.config, instances), (agent.c.definition, agents)):
+        id_column = column.table.c.id
+        for row_id, stored in await database.fetch(select(id_column, column).order_by(id_column)):
+            try:
+                text = cipher.decrypt(stored)
+            except DecryptionError:
+                unreadable.append(row_id)
+                continue
+            if not cipher.is_current(stored):
+                unchanged = update(column.table).where(id_column == row_id, column == stored)
+                count += await database.execute(unchanged.values({column: cipher.encrypt(text)}))
+    return count, instances, agents
 
 
 def _stored(connection: psycopg.Connection) -> bytes | None:

@@ -50,6 +50,27 @@ channel_instance = table(
     index("channel_instance_by_user", "user_id id"),
     index("channel_instance_by_channel", "channel_id id"),
     index("channel_instance_connected", "channel_id id", where="connects"),
+    index("channel_instance_by_resource", "resource_id"),
+    index("channel_instance_routed", "id", where="routes IS NOT NULL OR fallback IS NOT NULL"),
+)
+
+agent = table(
+    "agent",
+    identity(),
+    Column("slug", Text, nullable=False, unique=True),
+    *required(Text, "name owner"),
+    *required(LargeBinary, "definition"),
+    *required(Boolean, "trusted"),
+    *required(Timestamp, "created_at updated_at"),
+    index("agent_by_owner", "owner"),
+)
+
+agent_permission = table(
+    "agent_permission",
+    key("user_id", Text),
+    reference("agent_id", "agent.id", primary_key=True),
+    *required(SmallInteger, "level"),
+    index("agent_permission_by_agent", "agent_id"),
 )
 
 removed_instance = table(

@@ -64,6 +64,7 @@ class EventBus:
         self._instances: list[Callable[[int | None], None]] = []
         self._withdrawals: list[Callable[[int], None]] = []
         self._chats: list[Callable[[str | None], None]] = []
+        self._agents: list[Callable[[None], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
@@ -78,6 +79,14 @@ class EventBus:
     def on_chat(self, changed: Callable[[str | None], None]) -> None:
         """Calls `changed` with each conversation of the web chat that changed; None means any."""
         self._chats.append(changed)
+
+    def on_agents(self, changed: Callable[[None], None]) -> None:
+        """Calls `changed` when any stored agent changed."""
+        self._agents.append(changed)
+
+    def agents_changed(self) -> None:
+        _call(self._agents, None)
+        self.broadcast("agents")
 
     def chat_changed(self, conversation: str) -> None:
         _call(self._chats, conversation)
@@ -135,11 +144,14 @@ class EventBus:
                 _call(self._chats, value)
             case "instance":
                 _call(self._instances, int(value))
+            case "agents":
+                _call(self._agents, None)
 
     def on_disconnect(self) -> None:
         """Notices may have been missed."""
         _call(self._instances, None)
         _call(self._chats, None)
+        _call(self._agents, None)
         self.inbound.wake()
         self.outbound.wake()
 

@@ -7,9 +7,9 @@ from urllib.parse import urldefrag, urlsplit
 
 from domain import limits
 from domain.access.model import Caller
+from domain.access.sharing import Level
 from domain.addresses import address_fault
 from domain.knowledge.bases import LARGEST_ID, BaseAccess
-from domain.knowledge.model import Level
 from domain.knowledge.rules import NO_BASE
 from domain.knowledge.sources.model import NewSource, PageStatus, Source, SourceKind, SourcePage, key_of
 from domain.paging import Page, checked_limit

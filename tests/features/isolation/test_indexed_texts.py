@@ -246,14 +246,14 @@ def tool_name(scene: Scene, text: str) -> None:
 
 
 def instance_fields(scene: Scene, text: str) -> None:
-    for changed in ({"channelName": text}, {"channelId": text}):
+    for changed in ({"channelName": text}, {"channelId": text}, {"downStreamResourceId": text}):
         body = {"channelId": "http-webhook", "channelName": "n", "config": {}, **changed}
         assert scene.ask("POST", "/api/agent/channel-instances", "ann", json=body).status_code in (400, 201)
 
 
 def acting_user(scene: Scene, text: str) -> None:
     user = text.encode("utf-8", "ignore")
-    for path, body in (("/api/agent/channel-instances", INSTANCE), (KB, {"name": "b"})):
+    for path, body in (("/api/agent/channel-instances", INSTANCE), (KB, {"name": "b"}), (AGENTS, AGENT)):
         headers: Any = {**SERVICE, "x-user-id": user}
         assert scene.ask("POST", path, None, json=body, headers=headers).status_code in (400, 201)
     address = {"email": "ann@example.com"}
@@ -272,6 +272,22 @@ def key_of_another(scene: Scene, text: str) -> None:
 def permission(scene: Scene, text: str) -> None:
     body = {"userId": text, "permission_level": 1}
     answer = scene.ask("PUT", f"{KB}/{scene.base}/permissions", "ann", json=body)
+    assert answer.status_code in (400, 204)
+
+
+AGENTS = "/api/agent/agents"
+AGENT = {"name": "a", "kind": "http", "settings": {"url": "http://127.0.0.1:9/"}}
+
+
+def agent_id(scene: Scene, text: str) -> None:
+    for given in ({"resourceId": text}, {"name": text}):
+        assert scene.ask("POST", AGENTS, "ann", json={**AGENT, **given}).status_code in (400, 201)
+
+
+def agent_permission(scene: Scene, text: str) -> None:
+    agent = scene.ask("POST", AGENTS, "ann", json=AGENT).json()["id"]
+    body = {"userId": text, "level": 1}
+    answer = scene.ask("PUT", f"{AGENTS}/{agent}/permissions", "ann", json=body)
     assert answer.status_code in (400, 204)
 
 
@@ -332,12 +348,16 @@ OUTSIDE_NONE = "its values are made by the service alone"
 Way = Callable[[Scene, str], None]
 PATHS: dict[str, tuple[Way, ...] | str] = {
     "access_notice.external_id": (anonymous_sender,),
+    "agent.owner": (acting_user,),
+    "agent.slug": (agent_id,),
+    "agent_permission.user_id": (agent_permission, acting_user),
     "alembic_version.version_num": OUTSIDE_NONE,
     "api_key.kind": OUTSIDE_NONE,
     "api_key.user_id": (key_of_another,),
     "blob.key": (file_of_words,),
     "channel_instance.channel_id": (instance_fields,),
     "channel_instance.channel_name": (instance_fields,),
+    "channel_instance.resource_id": (instance_fields,),
     "channel_instance.user_id": (acting_user,),
     "chat_history.session_key": (model_session,),
     "chosen_model.kind": OUTSIDE_NONE,

@@ -7,9 +7,10 @@ import pytest
 
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from domain.access.model import Caller
+from domain.access.sharing import Level
 from domain.knowledge import files as service
 from domain.knowledge.index_words import index_words
-from domain.knowledge.model import FileState, FileStatus, FileStep, FilesWanted, Level
+from domain.knowledge.model import FileState, FileStatus, FileStep, FilesWanted
 from domain.refusals import Conflict, Forbidden, NotFound
 from tests.support.knowledge import Knowledge, incoming
 

@@ -6,7 +6,8 @@ import pytest
 
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.model import BaseChange, Level, NewBase, ReadPolicy
+from domain.access.sharing import Level
+from domain.knowledge.model import BaseChange, NewBase, ReadPolicy
 from domain.refusals import Forbidden, Invalid, NotFound
 from tests.support.knowledge import Knowledge, read
 

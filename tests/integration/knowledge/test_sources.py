@@ -14,7 +14,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.model import Level
+from domain.access.sharing import Level
 from domain.knowledge.sources.model import PageStatus, Source, SourceState
 from domain.refusals import Forbidden, Invalid, NotFound
 from tests.support.knowledge import Knowledge

@@ -50,7 +50,7 @@ async def test_a_key_is_rotated(database: Database) -> None:
     await store(database, OLD).add("ann", NewInstance("http-webhook", "one", {"a": 1}, "agent::echo"))
     await check(database, OLD)
     assert await check(database, NEW, OLD) == 0
-    assert await encrypt_anew(database, ConfigCipher(f"{NEW},{OLD}")) == (1, [])
+    assert await encrypt_anew(database, ConfigCipher(f"{NEW},{OLD}")) == (1, [], [])
     with pytest.raises(WrongKey):
         await check(database, NEW)
     replace_key(database.dsn, ConfigCipher(f"{NEW},{OLD}"))
@@ -69,7 +69,7 @@ async def test_one_row_that_cannot_be_decrypted_is_listed_and_can_be_saved_anew(
     assert [each.id for each in await instances.of_channels(["cron"])] == [good.id]
     with pytest.raises(Unavailable, match="cannot be decrypted"):
         await instances.cached(lost.id)
-    assert await encrypt_anew(database, ConfigCipher(NEW)) == (0, [lost.id])
+    assert await encrypt_anew(database, ConfigCipher(NEW)) == (0, [lost.id], [])
 
     await instances.change(lost.id, InstanceChange({"a": 3}))
     found = await instances.cached(lost.id)

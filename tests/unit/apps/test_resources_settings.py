@@ -7,13 +7,14 @@ import pytest
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
+from adapters.outbound.system.event_bus import EventBus
 from apps.compose.work import Resources, rules_of
 from apps.processes.components import RulesComponent
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.settings_loading import load
 from domain.routing.model import RunResult
-from tests.support.runs import Knowledge, Remembered, a_request
+from tests.support.runs import Knowledge, NoAgents, Remembered, States, a_request
 
 RULE = (
     '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://127.0.0.1:9/"\ntoken_env = "RUNNER_TOKEN"\n'
@@ -25,6 +26,11 @@ async def http() -> AsyncIterator[AioHttp]:
     client = AioHttp(AddressPolicy())
     yield client
     await client.close()
+
+
+def made(given: Settings, http: AioHttp) -> Resources:
+    bus = EventBus(solitary=True)
+    return Resources(given, http, Remembered(), States(), NoAgents(), bus, Knowledge())
 
 
 def settings(folder: Path, rules: str, environment: dict[str, str], env_file: str = "") -> Settings:
@@ -56,7 +62,7 @@ def test_the_environment_is_not_shown(tmp_path: Path) -> None:
 
 
 async def test_the_resources_of_an_installation_without_settings_are_the_built_ins(http: AioHttp) -> None:
-    resources = Resources(load({}, None), http, Remembered(), Knowledge())
+    resources = made(load({}, None), http)
     resources.load()
 
     assert await resources.runner.run(a_request("agent::echo")) == RunResult("How late is it?")
@@ -65,7 +71,7 @@ async def test_the_resources_of_an_installation_without_settings_are_the_built_i
 
 
 async def test_a_bad_file_keeps_the_resources_from_loading(http: AioHttp, tmp_path: Path) -> None:
-    resources = Resources(settings(tmp_path, "[[rule]]\n", {}), http, Remembered(), Knowledge())
+    resources = made(settings(tmp_path, "[[rule]]\n", {}), http)
 
     with pytest.raises(SettingsError, match="RESOURCES_FILE"):
         resources.load()
@@ -81,14 +87,14 @@ async def test_a_core_shows_the_fault_of_its_rules_and_serves_all_the_same(
     http: AioHttp, tmp_path: Path
 ) -> None:
     given = settings(tmp_path, "[[rule]]\n", {})
-    resources = Resources(given, http, Remembered(), Knowledge())
+    resources = made(given, http)
     component = RulesComponent(Core(resources))  # type: ignore[arg-type]
 
     await component.start()
-    assert "line 1: match is missing" in resources.directory.rules().fault
+    assert "line 1: match is missing" in (await resources.directory.rules()).fault
     settings(tmp_path, RULE.replace('token_env = "RUNNER_TOKEN"\n', ""), {})
     component.reload()
-    shown = resources.directory.rules()
+    shown = await resources.directory.rules()
     assert (shown.fault, [rule.match for rule in shown.rules][:1]) == ("", ["agent::a"])
     await component.stop()
 

@@ -7,8 +7,9 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
 from adapters.inbound.rest.routing import path_id
-from domain.knowledge.model import Base, BaseChange, Level, NewBase
-from domain.knowledge.rules import NO_BASE, require
+from domain.access.sharing import Level, require
+from domain.knowledge.model import Base, BaseChange, NewBase
+from domain.knowledge.rules import NO_BASE
 from domain.refusals import Invalid
 
 BASES = "/console/knowledge"

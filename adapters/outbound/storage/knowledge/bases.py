@@ -28,7 +28,8 @@ from adapters.outbound.storage.knowledge.tables import (
 from adapters.outbound.storage.knowledge.vector_indexes import drop_indexes
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert
-from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission
+from domain.access.sharing import Level, Permission
+from domain.knowledge.model import Base, BaseChange, NewBase
 from ports.system import MemoryTask
 
 task = memory_task.c

@@ -34,6 +34,7 @@ from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, l
 from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
+from domain.access.sharing import Level
 from domain.events import EventKind
 from domain.knowledge.ingest import cancelled
 from domain.knowledge.model import (
@@ -45,7 +46,6 @@ from domain.knowledge.model import (
     FileStatus,
     FileStep,
     FilesWanted,
-    Level,
     TextWindow,
 )
 

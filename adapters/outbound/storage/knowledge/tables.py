@@ -41,7 +41,8 @@ from adapters.outbound.storage.schema import (
     required,
     table,
 )
-from domain.knowledge.model import Base, FileRecord, FileStatus, Level
+from domain.access.sharing import Level
+from domain.knowledge.model import Base, FileRecord, FileStatus
 
 SQL = read_statements(Path(__file__).with_name("knowledge.sql"))
 

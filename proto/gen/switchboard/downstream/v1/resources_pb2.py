@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchboard.downstream.v1 import runner_pb2 as switchboard_dot_downstream_dot_v1_dot_runner__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/downstream/v1/resources.proto\x12\x19switchboard.downstream.v1\x1a&switchboard/downstream/v1/runner.proto\"\xbb\x01\n\x04Rule\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\r\n\x05match\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06target\x18\x04 \x01(\t\x12\x0f\n\x07seconds\x18\x05 \x01(\x01\x12\x0c\n\x04line\x18\x06 \x01(\x05\x12\r\n\x05model\x18\x07 \x01(\t\x12\r\n\x05tools\x18\x08 \x03(\t\x12\x11\n\thas_token\x18\t \x01(\x08\x12\x11\n\tknowledge\x18\n \x03(\x03\x12\x13\n\x0bmcp_servers\x18\x0b \x03(\t\"\x12\n\x10ListRulesRequest\"\x88\x01\n\x11ListRulesResponse\x12.\n\x05rules\x18\x01 \x03(\x0b\x32\x1f.switchboard.downstream.v1.Rule\x12\x0c\n\x04\x66ile\x18\x02 \x01(\t\x12\x17\n\nread_at_us\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\r\n\x05\x66\x61ult\x18\x04 \x01(\tB\r\n\x0b_read_at_us\"D\n\x12TryResourceRequest\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0b\n\x03\x61sk\x18\x03 \x01(\x08\"\xac\x01\n\x13TryResourceResponse\x12\x10\n\x08resource\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12-\n\x04rule\x18\x04 \x01(\x0b\x32\x1f.switchboard.downstream.v1.Rule\x12\x36\n\x06\x61nswer\x18\x05 \x01(\x0b\x32&.switchboard.downstream.v1.TrialAnswer\"\xbf\x01\n\x0bTrialAnswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05\x66iles\x18\x02 \x03(\t\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12\x0c\n\x04tool\x18\x04 \x01(\t\x12\x14\n\x0cwants_person\x18\x05 \x01(\x08\x12\r\n\x05\x65rror\x18\x06 \x01(\t\x12\x0f\n\x07seconds\x18\x07 \x01(\x01\x12\x34\n\x05usage\x18\x08 \x01(\x0b\x32 .switchboard.downstream.v1.UsageH\x00\x88\x01\x01\x42\x08\n\x06_usage2\xe7\x01\n\x0fResourceService\x12\x66\n\tListRules\x12+.switchboard.downstream.v1.ListRulesRequest\x1a,.switchboard.downstream.v1.ListRulesResponse\x12l\n\x0bTryResource\x12-.switchboard.downstream.v1.TryResourceRequest\x1a..switchboard.downstream.v1.TryResourceResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/downstream/v1/resources.proto\x12\x19switchboard.downstream.v1\x1a&switchboard/downstream/v1/runner.proto\"\xcd\x01\n\x04Rule\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\r\n\x05match\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06target\x18\x04 \x01(\t\x12\x0f\n\x07seconds\x18\x05 \x01(\x01\x12\x0c\n\x04line\x18\x06 \x01(\x05\x12\r\n\x05model\x18\x07 \x01(\t\x12\r\n\x05tools\x18\x08 \x03(\t\x12\x11\n\thas_token\x18\t \x01(\x08\x12\x11\n\tknowledge\x18\n \x03(\x03\x12\x13\n\x0bmcp_servers\x18\x0b \x03(\t\x12\x10\n\x08\x61gent_id\x18\x0c \x01(\x03\"\x12\n\x10ListRulesRequest\"\x88\x01\n\x11ListRulesResponse\x12.\n\x05rules\x18\x01 \x03(\x0b\x32\x1f.switchboard.downstream.v1.Rule\x12\x0c\n\x04\x66ile\x18\x02 \x01(\t\x12\x17\n\nread_at_us\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\r\n\x05\x66\x61ult\x18\x04 \x01(\tB\r\n\x0b_read_at_us\"D\n\x12TryResourceRequest\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0b\n\x03\x61sk\x18\x03 \x01(\x08\"\xac\x01\n\x13TryResourceResponse\x12\x10\n\x08resource\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12-\n\x04rule\x18\x04 \x01(\x0b\x32\x1f.switchboard.downstream.v1.Rule\x12\x36\n\x06\x61nswer\x18\x05 \x01(\x0b\x32&.switchboard.downstream.v1.TrialAnswer\"\xbf\x01\n\x0bTrialAnswer\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05\x66iles\x18\x02 \x03(\t\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12\x0c\n\x04tool\x18\x04 \x01(\t\x12\x14\n\x0cwants_person\x18\x05 \x01(\x08\x12\r\n\x05\x65rror\x18\x06 \x01(\t\x12\x0f\n\x07seconds\x18\x07 \x01(\x01\x12\x34\n\x05usage\x18\x08 \x01(\x0b\x32 .switchboard.downstream.v1.UsageH\x00\x88\x01\x01\x42\x08\n\x06_usage2\xe7\x01\n\x0fResourceService\x12\x66\n\tListRules\x12+.switchboard.downstream.v1.ListRulesRequest\x1a,.switchboard.downstream.v1.ListRulesResponse\x12l\n\x0bTryResource\x12-.switchboard.downstream.v1.TryResourceRequest\x1a..switchboard.downstream.v1.TryResourceResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,17 +33,17 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.downstream.v1.r
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RULE']._serialized_start=113
-  _globals['_RULE']._serialized_end=300
-  _globals['_LISTRULESREQUEST']._serialized_start=302
-  _globals['_LISTRULESREQUEST']._serialized_end=320
-  _globals['_LISTRULESRESPONSE']._serialized_start=323
-  _globals['_LISTRULESRESPONSE']._serialized_end=459
-  _globals['_TRYRESOURCEREQUEST']._serialized_start=461
-  _globals['_TRYRESOURCEREQUEST']._serialized_end=529
-  _globals['_TRYRESOURCERESPONSE']._serialized_start=532
-  _globals['_TRYRESOURCERESPONSE']._serialized_end=704
-  _globals['_TRIALANSWER']._serialized_start=707
-  _globals['_TRIALANSWER']._serialized_end=898
-  _globals['_RESOURCESERVICE']._serialized_start=901
-  _globals['_RESOURCESERVICE']._serialized_end=1132
+  _globals['_RULE']._serialized_end=318
+  _globals['_LISTRULESREQUEST']._serialized_start=320
+  _globals['_LISTRULESREQUEST']._serialized_end=338
+  _globals['_LISTRULESRESPONSE']._serialized_start=341
+  _globals['_LISTRULESRESPONSE']._serialized_end=477
+  _globals['_TRYRESOURCEREQUEST']._serialized_start=479
+  _globals['_TRYRESOURCEREQUEST']._serialized_end=547
+  _globals['_TRYRESOURCERESPONSE']._serialized_start=550
+  _globals['_TRYRESOURCERESPONSE']._serialized_end=722
+  _globals['_TRIALANSWER']._serialized_start=725
+  _globals['_TRIALANSWER']._serialized_end=916
+  _globals['_RESOURCESERVICE']._serialized_start=919
+  _globals['_RESOURCESERVICE']._serialized_end=1150
 # @@protoc_insertion_point(module_scope)

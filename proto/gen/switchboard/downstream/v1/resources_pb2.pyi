@@ -34,8 +34,9 @@ class Rule(_message.Message):
     HAS_TOKEN_FIELD_NUMBER: _builtins.int
     KNOWLEDGE_FIELD_NUMBER: _builtins.int
     MCP_SERVERS_FIELD_NUMBER: _builtins.int
+    AGENT_ID_FIELD_NUMBER: _builtins.int
     source: _builtins.str
-    """"rule", "built-in" or "default"."""
+    """"rule", "agent", "built-in" or "default"."""
     match: _builtins.str
     """A glob over canonical resource ids."""
     kind: _builtins.str
@@ -48,6 +49,8 @@ class Rule(_message.Message):
     """In the rules file; 0 for what stands in none."""
     model: _builtins.str
     has_token: _builtins.bool
+    agent_id: _builtins.int
+    """Of a stored agent; 0 for others."""
     @_builtins.property
     def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -72,10 +75,11 @@ class Rule(_message.Message):
         has_token: _builtins.bool = ...,
         knowledge: _abc.Iterable[_builtins.int] | None = ...,
         mcp_servers: _abc.Iterable[_builtins.str] | None = ...,
+        agent_id: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_token", b"has_token", "kind", b"kind", "knowledge", b"knowledge", "line", b"line", "match", b"match", "mcp_servers", b"mcp_servers", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "has_token", b"has_token", "kind", b"kind", "knowledge", b"knowledge", "line", b"line", "match", b"match", "mcp_servers", b"mcp_servers", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -169,7 +173,7 @@ class TryResourceResponse(_message.Message):
     resource: _builtins.str
     """Canonical form of the id."""
     source: _builtins.str
-    """"rule", "built-in", "default", or "nothing"."""
+    """"rule", "agent", "built-in", "default", or "nothing"."""
     kind: _builtins.str
     @_builtins.property
     def rule(self) -> Global___Rule:

@@ -1,0 +1,184 @@
+"""Stored agents as they run: read at first use, and again after a change in any process."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
+from adapters.outbound.resources.http_wrappers import Recorder, UserAddresses
+from adapters.outbound.resources.messages import request_json
+from adapters.outbound.resources.router import Runners
+from adapters.outbound.resources.rules import GrpcTarget, Rule
+from adapters.outbound.resources.rules_file import RulesFile
+from domain.access.sharing import Level
+from domain.agents.model import Agent, AgentDefinition, AgentExchange
+from domain.refusals import Fault, Invalid
+from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
+from ports.agents import AgentStore
+from ports.resources import Downstream, DownstreamFailed
+
+log = logging.getLogger(__name__)
+
+NEEDS_TRUST = Fault(
+    "kind",
+    "grpc calls addresses that the outbound policy does not see; ask an admin to mark the agent as trusted",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AsOwner:
+    """Runs an agent with the rights of its owner: a shared agent answers from the bases of who set it up."""
+
+    inner: Downstream
+    owner: str
+
+    async def run(self, request: RunRequest) -> RunResult:
+        if request.owner != self.owner:
+            request = replace(request, owner=self.owner)
+        return await self.inner.run(request)
+
+
+class Refused:
+    """Answers for an agent that the owner of the instance may not use, or that cannot be used as it is stored."""
+
+    async def run(self, request: RunRequest) -> RunResult:
+        return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
+
+
+@dataclass(slots=True, eq=False)
+class _Running:
+    agent: Agent
+    levels: Mapping[str, Level]
+    rule: Rule | None
+    runner: Downstream
+
+
+@dataclass(slots=True, eq=False)
+class StoredAgents:
+    """The agents in force. `file`: its rules take their ids first."""
+
+    store: AgentStore
+    runners: Runners
+    file: RulesFile
+    _running: dict[str, _Running] = field(default_factory=dict)
+    _is_stale: bool = True
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def forget(self, _: object = None) -> None:
+        """An agent changed: they are read again before the next one is asked."""
+        self._is_stale = True
+
+    async def find(self, resource: Resource, owner: str) -> Downstream | None:
+        """What runs the agent for an instance of that owner; None where no agent has this id.
+
+        Raises `Unavailable`.
+        """
+        running = await self._of(resource)
+        if running is None:
+            return None
+        return running.runner if _may_use(running, owner) else Refused()
+
+    async def rule(self, resource: Resource, user_id: str) -> tuple[Agent, Rule] | None:
+        """The agent behind an id that the user may READ, and its rule. Raises `Unavailable`."""
+        running = await self._of(resource)
+        if running is None or running.rule is None or not _may_use(running, user_id):
+            return None
+        return running.agent, running.rule
+
+    async def has(self, resource: Resource) -> bool:
+        return await self._of(resource) is not None
+
+    async def all(self) -> Sequence[tuple[Agent, Rule]]:
+        """Those that can be used. Raises `Unavailable`."""
+        await self._read()
+        return [
+            (running.agent, running.rule) for running in self._running.values() if running.rule is not None
+        ]
+
+    async def _of(self, resource: Resource) -> _Running | None:
+        if self._is_stale:
+            await self._read()
+        slug = resource.id if resource.kind is ResourceKind.AGENT else None
+        return self._running.get(slug) if slug else None
+
+    async def _read(self) -> None:
+        async with self._reading:
+            if not self._is_stale:
+                return
+            self._is_stale = False  # before the rows are read: what changes meanwhile is read again
+            try:
+                stored = await self.store.running()
+            except BaseException:
+                self._is_stale = True
+                raise
+            former = {running.agent.id: running for running in self._running.values()}
+            self._running = {
+                agent.slug: self._made(agent, levels, former.get(agent.id)) for agent, levels in stored
+            }
+
+    def _made(self, agent: Agent, levels: Mapping[str, Level], former: _Running | None) -> _Running:
+        """An agent that did not change keeps its runner, and what that remembers."""
+        if former is not None and former.agent == agent:
+            return replace(former, levels=levels)
+        try:
+            rule = rule_of_agent(agent.slug, agent.definition) if not agent.fault else None
+        except BadAgent as error:
+            log.error("an agent cannot be used: %s", error, extra={"agent": agent.id})
+            rule = None
+        if rule is None or (isinstance(rule.target, GrpcTarget) and not agent.trusted):
+            return _Running(agent, levels, None, Refused())
+        return _Running(agent, levels, rule, self._built(agent, rule, self.runners))
+
+    def _built(self, agent: Agent, rule: Rule, runners: Runners) -> Downstream:
+        if not agent.trusted:
+            runners = replace(runners, http=UserAddresses(runners.http))
+        return AsOwner(runners.build(rule), agent.owner)
+
+    def fault(self, definition: AgentDefinition, *, trusted: bool) -> Fault | None:
+        try:
+            rule = rule_of_agent("agent", definition)
+        except BadAgent as error:
+            return error.fault
+        return NEEDS_TRUST if isinstance(rule.target, GrpcTarget) and not trusted else None
+
+    def rule_before(self, slug: str) -> int:
+        rule = self.file.rule(Resource(ResourceKind.AGENT, slug, 0))
+        return rule.line if rule else 0
+
+    def recorded(self, agent: Agent) -> tuple[Downstream, Sequence[AgentExchange]]:
+        if fault := self.fault(agent.definition, trusted=agent.trusted):
+            raise Invalid.of([fault])
+        definition, rule = agent.definition, rule_of_agent(agent.slug, agent.definition)
+        tools = (*definition.tools, *definition.mcp_servers)
+        secrets = [definition.secret, *(tool.secret for tool in tools)]
+        secrets += [text for tool in tools for text in tool.headers.values()]
+        recorder = Recorder(self.runners.http, sorted(filter(None, secrets), key=len, reverse=True))
+        runner = self._built(agent, rule, replace(self.runners, http=recorder))
+        return RecordedRun(runner, recorder, rule), recorder.exchanges
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """Runs an agent for a test; no secret is in its answer. gRPC calls are kept here: they use no HTTP port."""
+
+    inner: Downstream
+    recorder: Recorder
+    rule: Rule
+
+    async def run(self, request: RunRequest) -> RunResult:
+        target, error, status = self.rule.target, "", 0
+        try:
+            result = await self.inner.run(request)
+            status = 200
+            return replace(result, text=self.recorder.clean(result.text))
+        except DownstreamFailed as failed:
+            error = self.recorder.clean(str(failed))
+            raise DownstreamFailed(error, retryable=failed.retryable, begun=failed.begun) from None
+        finally:
+            if isinstance(target, GrpcTarget):
+                self.recorder.keep_call(target.target, request_json(request), status, error)
+
+
+def _may_use(running: _Running, user_id: str) -> bool:
+    return running.levels.get(user_id, Level.NONE) >= Level.READ
