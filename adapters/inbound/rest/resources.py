@@ -10,7 +10,9 @@ from adapters.inbound.rest.routing import Call, JsonRoute, errors
 from domain import limits
 from domain.routing import model
 
-Kind = Literal["builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "dify", "flowise"]
+Kind = Literal[
+    "builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "ag-ui", "dify", "flowise"
+]
 
 
 class ResourceRule(Answer):

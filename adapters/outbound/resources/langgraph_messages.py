@@ -31,12 +31,6 @@ def human_message(request: RunRequest, *, images: bool) -> dict[str, Any]:
     return {"type": "human", "id": request.request_id, "content": content}
 
 
-def described(request: RunRequest) -> dict[str, Any]:
-    """What the graph reads of a request in its configuration: the fields of kind `http` that are not the message."""
-    body = messages.request_json(request)
-    return {name: value for name, value in body.items() if name not in ("text", "quoted", "thread")}
-
-
 def messages_of(state: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Raises `BadAnswer`."""
     values = state.get("values")

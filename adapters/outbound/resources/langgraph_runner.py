@@ -13,7 +13,7 @@ from adapters.outbound.resources.answers import ServerEvents, usable
 from adapters.outbound.resources.langgraph_messages import Mark
 from adapters.outbound.resources.langgraph_questions import Question, permits, question_of
 from adapters.outbound.resources.langgraph_server import REQUEST, LangGraphAgent, LangGraphServer, run_id
-from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
+from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, beside_message, checked_result
 from adapters.outbound.resources.model_runner import message_text
 from domain.json_text import loads
 from domain.routing.model import Progress, RunRequest, RunResult
@@ -202,7 +202,7 @@ class _Exchange:
         body = {
             **body,
             "metadata": {REQUEST: self._request.request_id},
-            "config": {"configurable": {"switchboard": thread_messages.described(self._request)}},
+            "config": {"configurable": {"switchboard": beside_message(self._request)}},
         }
         stream = self._server.stream(self._thread, body, self._head, self._seconds)
         events, progress = ServerEvents(MAX_EVENT), _Progress(self._request.progress)

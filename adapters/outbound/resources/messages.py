@@ -79,6 +79,12 @@ def request_json(request: RunRequest) -> dict[str, Any]:
     return body
 
 
+def beside_message(request: RunRequest) -> dict[str, Any]:
+    """The fields of a request besides the message, for agents that get the message in another form."""
+    body = request_json(request)
+    return {name: value for name, value in body.items() if name not in ("text", "quoted", "thread")}
+
+
 def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:
     return [
         {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url} for file in files

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from math import ldexp
 from typing import Any, Protocol
 
+from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.chat_model import ChatModel
 from adapters.outbound.resources.dify import DifyRunner, DifyTarget
@@ -175,8 +176,13 @@ class Runners:
             case GrpcTarget(target, tls, token):
                 watched = tls.watched() if tls else None
                 runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
-            case LangGraphAgent() as agent:
-                runner = self.retry(LangGraphRunner(self.http, self.states, agent))
+            case LangGraphAgent() as graph:
+                runner = self.retry(LangGraphRunner(self.http, self.states, graph))
+            case AgUiAgent() as agent:
+                # loads the models of the protocol
+                from adapters.outbound.resources.ag_ui_runner import AgUiRunner
+
+                runner = self.retry(AgUiRunner(self.http, self.states, agent))
             case DifyTarget() as dify:
                 runner = self.retry(DifyRunner(self.http, self.states, dify))
             case FlowiseTarget() as flowise:

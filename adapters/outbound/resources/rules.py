@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, TlsFiles, WatchedFiles
+from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
 from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool, McpServer
 from adapters.outbound.resources.dify import DIFY, DifyTarget
@@ -104,7 +105,7 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
-_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph", DIFY, FLOWISE)
+_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph", "ag-ui", DIFY, FLOWISE)
 MAX_TABLE = 16_000
 MAX_BASES = 20
 MAX_TOOLS = 128
@@ -142,7 +143,16 @@ class GrpcTarget:
     token: str | None = field(default=None, repr=False)
 
 
-Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel | LangGraphAgent | DifyTarget | FlowiseTarget
+Target = (
+    BuiltinTarget
+    | HttpTarget
+    | GrpcTarget
+    | ChatModel
+    | LangGraphAgent
+    | AgUiAgent
+    | DifyTarget
+    | FlowiseTarget
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +256,8 @@ class _Reader:
                 return GrpcTarget(target, self.tls(), self.token())
             case "langgraph":
                 return self.langgraph()
+            case "ag-ui":
+                return AgUiAgent(self.url("url"), self.flag("images", default=False), self.token())
             case "dify":
                 files = self.flag("files", default=False)
                 return DifyTarget(self.url("url"), self.json_table("inputs"), files, self.token())

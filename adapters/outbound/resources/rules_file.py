@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from adapters.outbound.net.urls import safe_url
+from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import is_builtin
 from adapters.outbound.resources.chat_model import ChatModel
 from adapters.outbound.resources.dify import DIFY, DifyTarget
@@ -152,6 +153,8 @@ class Directory:
         has_token = target.token is not None
         if isinstance(target, GrpcTarget):
             return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
+        if isinstance(target, AgUiAgent):
+            return ResourceRule(RULE, rule.match, "ag-ui", safe_url(target.url), *where, has_token=has_token)
         if isinstance(target, LangGraphAgent):
             shown = ResourceRule(
                 RULE, rule.match, "langgraph", safe_url(target.url), *where, has_token=has_token

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.outbound.net.tls import TlsFiles
+from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.chat_model import ChatModel, McpServer
 from adapters.outbound.resources.dify import DifyTarget
 from adapters.outbound.resources.flowise import FlowiseTarget
@@ -88,6 +89,13 @@ stream = true
 images = true
 bearer = true
 token_env = "TOKEN"
+
+[[rule]]
+match = "agent::screen"
+kind = "ag-ui"
+url = "https://screen.example/agent"
+images = true
+token_env = "TOKEN"
 """
 
 
@@ -100,7 +108,7 @@ def rules_of(text: str) -> tuple[Rule, ...]:
 
 
 def test_each_kind_is_read() -> None:
-    builtin, http, grpc, chat, graph = rules_of(WHOLE)
+    builtin, http, grpc, chat, graph, screen = rules_of(WHOLE)
 
     assert builtin.target == BuiltinTarget(parse_resource("agent::kb-12"))
     assert http.target == HttpTarget("https://runner.example/run", "s3cret")
@@ -117,7 +125,8 @@ def test_each_kind_is_read() -> None:
     assert graph.target == LangGraphAgent(
         "https://graph.example", "helper", stream=True, images=True, bearer=True, token="s3cret"
     )
-    assert "s3cret" not in repr(graph.target)
+    assert screen.target == AgUiAgent("https://screen.example/agent", images=True, token="s3cret")
+    assert "s3cret" not in repr((graph.target, screen.target))
 
 
 @pytest.mark.parametrize("kind", ["chat-completions", "responses"])
