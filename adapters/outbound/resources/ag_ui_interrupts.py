@@ -123,24 +123,24 @@ def interrupts_of(outcome: Any, calls: Mapping[str, tuple[str, str]]) -> tuple[I
     """
     if len(outcome.interrupts) > MAX_INTERRUPTS:
         raise BadAnswer(f"the run has over {MAX_INTERRUPTS} interrupts")
-    interrupts = []
-    for item in outcome.interrupts:
-        tool, arguments = calls.get(item.tool_call_id or "", ("", ""))
-        parameters = _read(arguments or "{}", {})
-        interrupts.append(
-            Interrupt(
-                item.id,
-                item.reason,
-                item.message or "",
-                tool,
-                parameters if isinstance(parameters, dict) else {},
-                item.response_schema or {},
-                item.expires_at or "",
-            )
-        )
+    interrupts = tuple(_interrupt(item, calls) for item in outcome.interrupts)
     if len(json.dumps([interrupt.json() for interrupt in interrupts], ensure_ascii=False)) > MAX_SCHEMA:
         raise BadAnswer(f"the interrupts of the run have over {MAX_SCHEMA} characters")
-    return tuple(interrupts)
+    return interrupts
+
+
+def _interrupt(item: Any, calls: Mapping[str, tuple[str, str]]) -> Interrupt:
+    tool, arguments = calls.get(item.tool_call_id or "", ("", ""))
+    parameters = _read(arguments or "{}", {})
+    return Interrupt(
+        item.id,
+        item.reason,
+        item.message or "",
+        tool,
+        parameters if isinstance(parameters, dict) else {},
+        item.response_schema or {},
+        item.expires_at or "",
+    )
 
 
 def _read(text: str, default: Any) -> Any:
