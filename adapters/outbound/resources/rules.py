@@ -240,13 +240,7 @@ class _Reader:
     def target(self, kind: str) -> Target:
         match kind:
             case "builtin":
-                try:
-                    resource = parse_resource(self.text("use"))
-                except Invalid:
-                    resource = None
-                if resource is None or not is_builtin(resource):
-                    raise self.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
-                return BuiltinTarget(resource)
+                return self.builtin()
             case "http":
                 return HttpTarget(self.url("url"), self.token())
             case "grpc":
@@ -263,6 +257,18 @@ class _Reader:
                 return DifyTarget(self.url("url"), self.json_table("inputs"), files, self.token())
             case "flowise":
                 return FlowiseTarget(self.url("url"), self.token())
+        return self.model(kind)
+
+    def builtin(self) -> BuiltinTarget:
+        try:
+            resource = parse_resource(self.text("use"))
+        except Invalid:
+            resource = None
+        if resource is None or not is_builtin(resource):
+            raise self.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
+        return BuiltinTarget(resource)
+
+    def model(self, kind: str) -> ChatModel:
         tokens = self.integer("history_tokens", 0, 1_000_000)
         tools = self.tools()
         return ChatModel(
