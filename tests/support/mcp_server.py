@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,3 +133,19 @@ async def mcp_serving(workshop: Workshop) -> AsyncIterator[Workshop]:
     finally:
         server.should_exit = True
         await serving
+
+
+@contextmanager
+def mcp_serving_apart(workshop: Workshop) -> Iterator[Workshop]:
+    """As `mcp_serving`, on a loop in a thread of its own, for a caller that blocks."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    serving = mcp_serving(workshop)
+    try:
+        yield asyncio.run_coroutine_threadsafe(serving.__aenter__(), loop).result(30)
+    finally:
+        asyncio.run_coroutine_threadsafe(serving.__aexit__(None, None, None), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -31,6 +31,7 @@ class Server:
     def __init__(self, *replies: dict[str, Any] | web.StreamResponse, tells_usage: bool = False) -> None:
         self.replies = list(replies)
         self.tells_usage = tells_usage
+        self.url = ""
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.tool_calls: list[tuple[str, Any, str | None]] = []

@@ -540,3 +540,42 @@ class TestAddressPolicy:
             answer = await tools["look"].use(ToolCall("1", "look", "{}"), {}, "request-1", 5)
 
         assert (answer, server.tool_calls) == ("The tool could not be reached.", [])
+
+
+class TestHostileServers:
+    @pytest.mark.parametrize("length", [1_000_000, 1_000_001])
+    async def test_texts_are_bounded(self, http: AioHttp, streams: bool, kind: str, length: int) -> None:
+        delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "x" * (length // 2)}
+        last = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+        chunk = {"choices": [{"delta": {"content": "x" * (length // 2)}}]}
+        rest = "x" * (length % 2)
+        events: list[Any] = [delta, delta, {**delta, "delta": rest}, last]
+        if kind == CHAT_COMPLETIONS:
+            events = [chunk, chunk, {"choices": [{"delta": {"content": rest}, "finish_reason": "stop"}]}]
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+        if not streams:
+            parts = [{"type": "output_text", "text": "x" * length}]
+            message = {"type": "message", "content": parts}
+            body = json.dumps({"choices": [{"message": text("x" * length)}], "output": [message]})
+        async with serving(Server(web.Response(text=body)).handle) as base:
+            answering = ModelRunner(http, Remembered(), model(base, stream=streams)).run(a_request())
+            if length > 1_000_000:
+                with pytest.raises(DownstreamFailed, match="text has over 1000000 characters"):
+                    await answering
+            else:
+                assert len((await answering).text) == length
+
+    async def test_a_stream_without_end_is_given_up(self, http: AioHttp, kind: str) -> None:
+        delta = {"type": "response.output_text.delta", "output_index": 0, "delta": "x" * 10_000}
+        chunk = {"choices": [{"delta": {"content": "x" * 10_000}}]}
+        event = f"data: {json.dumps(chunk if kind == CHAT_COMPLETIONS else delta)}\n\n".encode()
+
+        async def endless(request: web.Request) -> web.StreamResponse:
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            while True:
+                await response.write(event)
+
+        async with serving(endless) as base:
+            with pytest.raises(DownstreamFailed, match="text has over"):
+                await ModelRunner(http, Remembered(), model(base, stream=True)).run(a_request())
