@@ -55,7 +55,7 @@ class CallVerifier:
     async def verify(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
     ) -> Received:
-        config = channel.config.load(instance.config)
+        config = channel.config.load(instance.receiving_config or instance.config)
         try:
             metadata = await self.metadata.of(instance, channel) if channel.metadata else {}
             try:
@@ -87,7 +87,8 @@ class CallVerifier:
         renewed = await self.metadata.renewed(instance, channel)
         try:
             if renewed is not None:
-                return webhook.receive(channel.config.load(instance.config), call, renewed, self.clock.now())
+                config = channel.config.load(instance.receiving_config or instance.config)
+                return webhook.receive(config, call, renewed, self.clock.now())
         except StaleMetadata as still_stale:
             stale = still_stale
         raise Unauthenticated(stale.message)

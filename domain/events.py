@@ -15,6 +15,7 @@ class EventKind(StrEnum):
     MESSAGE_RECEIVED = "message.received"
     MESSAGE_ANSWERED = "message.answered"
     MESSAGE_FAILED = "message.failed"
+    MESSAGE_FEEDBACK = "message.feedback"
     DELIVERY_SENT = "delivery.sent"
     DELIVERY_DEAD = "delivery.dead"
     CONFIRMATION_ASKED = "confirmation.asked"

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import numbered
 from domain.conversations.rich_text import with_text
+from domain.feedback.model import thumbs
 from ports.capabilities import ReplySender
 from ports.channels import AnyChannel
 
@@ -27,9 +29,18 @@ async def render_answer(
         return (), is_typed
     if is_numbered:
         answer = numbered(answer)
+    if answer.thumbs and channel.thumb_buttons:
+        answer = _with_thumbs(answer, channel.buttons(config, target))
     if answer.rich:
         answer = with_text(answer, channel.rich_kinds)
     return tuple(await off_loop(len(answer.text), sender.render, config, target, answer)), is_typed
+
+
+def _with_thumbs(answer: Answer, most: int) -> Answer:
+    """The answer with two more buttons, where its last message has room for them."""
+    choices = (*answer.choices, *thumbs(answer.thumbs))
+    is_shown = bool(answer.text.strip()) and len(choices) <= most
+    return replace(answer, choices=choices) if is_shown else answer
 
 
 P = ParamSpec("P")

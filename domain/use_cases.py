@@ -8,6 +8,7 @@ from domain.agents.service import AgentService
 from domain.channels.messages import RawAnswer, RawCall
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
+from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
@@ -71,6 +72,7 @@ class UseCases:
     operations: OperationsService
     messages: MessageService
     conversations: HistoryService
+    feedback: FeedbackService
     callbacks: Callbacks
     verification: Verification
     bases: BasesService

@@ -28,7 +28,8 @@ class Channel(Generic[C, T]):
     `config` and `target` convert the stored JSON objects to the channel's own types. `rich_kinds` of an answer
     come to its sender as they are, others as text. `takes_opt_outs`: people end the
     messages to them with a word (`Received.opt_outs`). `refusals` are the reasons for which messages are refused
-    (`Event.refused`), that of senders who are not verified aside. `call_proof` and `connection_proof` say who proves
+    (`Event.refused`), that of senders who are not verified aside. `thumb_buttons`: people are asked by two
+    buttons below an answer whether it helped. `call_proof` and `connection_proof` say who proves
     the senders of events that come by a call, and over a connection; all others are proved by the instance's owner.
     """
 
@@ -70,6 +71,7 @@ class Channel(Generic[C, T]):
     pairing: Pairing | None = None
     chat_site: ChatSite[C] | None = None
     rich_kinds: frozenset[RichKind] = frozenset()
+    thumb_buttons: bool = False
     refusals: tuple[str, ...] = ()
     takes_opt_outs: bool = False
     call_proof: Proof = Proof.OWNER

@@ -1,6 +1,6 @@
 """Conversations: history, actions, tool confirmations, offered choices, and the log of the web chat."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Protocol, TypeVar
@@ -17,6 +17,7 @@ from domain.conversations.model import (
     MessagesWanted,
     Timeline,
 )
+from domain.feedback.model import Feedback, Press, Rating, Voter
 from domain.monitoring.model import DeadPart
 from domain.paging import Page
 from domain.web_chat.model import ChatMessage, ChatPage, ChatPlace, SignedIdentity, Site
@@ -100,6 +101,21 @@ class EarlierMessages(Protocol):
     async def was_picked(self, instance_id: int, event: Event, message: MessageId, before: int) -> bool:
         """The sender of the event has picked the same choice of a message before, in an event with a lower id than
         `before` that did not fail."""
+
+
+class FeedbackStore(Protocol):
+    """Votes on the answers of resources, one of each person for an answer: a later one takes its place. Return False
+    for an answer that is not known, or not kept any more."""
+
+    async def vote(self, instance_id: int, press: Press, voter: Voter) -> bool: ...
+
+    async def vote_on(self, instance_id: int, ref: str, rating: Rating, voter: Voter) -> bool:
+        """A vote on the answer that the platform knows by this id."""
+
+    async def list(
+        self, names: Mapping[int, str], rating: Rating | None, limit: int, cursor: str | None
+    ) -> Page[Feedback, str]:
+        """Votes of the instances with these ids, the latest first. Raises `Invalid` for an unknown cursor."""
 
 
 class ConfirmationStore(Protocol):

@@ -25,6 +25,7 @@ from domain import limits
 from domain.access.sharing import Permission
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
+from domain.feedback.model import Rating, parse_rating
 from domain.instances.model import ConfigDraft, Instance, InstanceChange, NewInstance, Pairing
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.knowledge import model as knowledge
@@ -99,6 +100,7 @@ def _handler(word: str) -> Handler:
 
 PARSED: Mapping[type[Enum], Callable[[Any], Any]] = {
     Direction: parse_direction,
+    Rating: parse_rating,
     Handler: _handler,
     Mode: mode_of,
     Period: parse_period,

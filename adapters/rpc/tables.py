@@ -13,6 +13,7 @@ from switchboard.channels.v1 import (
     catalogue_pb2,
     checks_pb2,
     conversations_pb2,
+    feedback_pb2,
     files_pb2,
     instances_pb2,
     messages_pb2,
@@ -32,6 +33,7 @@ from domain.access.service import KeyService, SessionService
 from domain.agents.service import AgentService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
+from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
@@ -172,6 +174,10 @@ CONVERSATIONS = Service(
         "RerunMessage": Rpc(HistoryService.rerun),
         "EraseConversation": Rpc(HistoryService.erase, ERASURE),
     },
+)
+FEEDBACK = Service(
+    feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],
+    {"ListFeedback": read(FeedbackService.list)},
 )
 CALLBACKS = Service(callbacks_pb2.DESCRIPTOR.services_by_name["CallbackService"])
 MESSAGE_FILES = Service(files_pb2.DESCRIPTOR.services_by_name["MessageFileService"])
@@ -323,6 +329,7 @@ SERVICES = (
     SCHEDULES,
     MESSAGES,
     CONVERSATIONS,
+    FEEDBACK,
     CALLBACKS,
     MESSAGE_FILES,
     WEB_CHAT,

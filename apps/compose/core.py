@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from adapters.outbound.storage.conversations.store import PostgresConversationStore
+from adapters.outbound.storage.feedback import PostgresFeedback
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.system.signed_tokens import Signer
 from apps import verification
@@ -15,6 +16,7 @@ from domain.agents.service import AgentBinding, AgentService
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
+from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
@@ -165,6 +167,7 @@ def build_use_cases(
         operations=OperationsService(instances, registry, storage.health, storage.outbox, storage.unanswered),
         messages=services.messages,
         conversations=services.conversations,
+        feedback=FeedbackService(instances, PostgresFeedback(storage.database)),
         callbacks=services.callbacks,
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,

@@ -15,6 +15,7 @@ from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
 from adapters.outbound.resources.stored_agents import StoredAgents
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
+from adapters.outbound.storage.feedback import PostgresFeedback
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import PostgresRounds
 from adapters.outbound.system.event_bus import EventBus
@@ -93,7 +94,9 @@ class Work:
             self.prompt_feedback,
             ContextService(earlier, channels.files, channels.reads, transcriber),
             ChoiceService(earlier),
+            PostgresFeedback(database),
             foundation.steady_clock,
+            clock,
             meter,
             settings.agent_url,
         )

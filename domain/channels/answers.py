@@ -86,7 +86,8 @@ class Answer:
     `callback_url` is the instance's callback address, for buttons that carry the address of their press.
     `rich` is what the answer holds beside: links, cards, a location, a contact, a form. `silent`: nothing is sent.
     `change` is what the answer does to its conversation.
-    `provenance`: which resource made it, None for what none was asked for.
+    `provenance`: which resource made it, None for what none was asked for. `thumbs` names the
+    answer in the buttons that ask whether it helped; empty where nobody is asked.
     """
 
     text: str
@@ -104,6 +105,7 @@ class Answer:
     silent: bool = False
     change: ConversationChange | None = None
     provenance: Provenance | None = None
+    thumbs: str = ""
 
 
 @value

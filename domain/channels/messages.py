@@ -167,6 +167,7 @@ class Event:
     `reaction` is the emoji with which the sender reacted to a message; the event has no text then.
     `reacts_to` is the platform's id of the message that it is a reaction to, where the platform does not tell whose
     that is: the event is stored where the instance sent that message, and dropped otherwise.
+    `reacted_ref` is the platform's id, as `Sent.ref` gives it, of the message that it is a reaction to.
     `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that
     message (and holds the whole new one), or its deletion, then with an empty session where the platform names none.
     It counts where the message is not answered yet; `new_if_answered`: an edit of an answered one is a message of its
@@ -209,6 +210,7 @@ class Event:
     thread_post: str = ""
     reaction: str = ""
     reacts_to: str = ""
+    reacted_ref: str = ""
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False

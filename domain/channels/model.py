@@ -138,6 +138,10 @@ class ChannelDefinition:
         emoji = config.get(ACK_REACTION)
         return emoji if isinstance(emoji, str) and self.field_named(ACK_REACTION) is not None else ""
 
+    def hands_on_reactions(self, config: Mapping[str, object]) -> bool:
+        """Return True if reactions of people are messages for the resource."""
+        return config.get(REACTIONS) is True and self.field_named(REACTIONS) is not None
+
     def transcribes(self, config: Mapping[str, object]) -> bool:
         """Return True if voice messages are also handed on as text."""
         return config.get(TRANSCRIBE.name) is not False and self.field_named(TRANSCRIBE.name) is not None
@@ -169,6 +173,7 @@ ACCESS_MODE = ConfigField(
 )
 
 ACK_REACTION = "ackReaction"
+REACTIONS = "reactions"
 MOST_MERGE_SECONDS = 60
 
 

@@ -50,9 +50,7 @@ def offered(answer: Answer, message: MessageId, secret: str, callback_url: str) 
 
     `secret`, known to no sender, makes the references hard to guess. It is the same when the message is made again.
     """
-    if not answer.choices:
-        return answer
-    if answer.question:
+    if not answer.choices or answer.question:
         return replace(answer, callback_url=callback_url)
     proof = hashlib.sha256(f"{secret} {message}".encode()).hexdigest()[:16]
     choices = (

@@ -22,7 +22,8 @@ class Instance:
 
     `config` is the JSON object as the user stored it, key order and number forms kept. `trusted`: an admin takes the
     owner's word for who the senders are. `routes`: which resource answers which message, in place of `resource_id`;
-    `fallback`: the resources that are asked in turn where that one fails.
+    `fallback`: the resources that are asked in turn where that one fails. `feedback`: people are asked whether an
+    answer helped. `receiving_config`: the config with which events are read, None for `config`.
     """
 
     id: int
@@ -37,6 +38,8 @@ class Instance:
     trusted: bool = False
     routes: tuple[Route, ...] = ()
     fallback: tuple[str, ...] = ()
+    feedback: bool = False
+    receiving_config: Mapping[str, object] | None = field(default=None, compare=False, repr=False)
 
     def only_user(self, proof: Proof) -> str | None:
         """The only user that senders with this proof may be; None: they may be any."""
@@ -89,6 +92,7 @@ class NewInstance:
     id: int | None = None
     routes: tuple[Route, ...] | None = None
     fallback: tuple[str, ...] | None = None
+    feedback: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ class InstanceChange:
     channel_name: str | None = None
     routes: tuple[Route, ...] | None = None
     fallback: tuple[str, ...] | None = None
+    feedback: bool | None = None
 
 
 def named_resources(saved: NewInstance | InstanceChange) -> Mapping[str, str]:

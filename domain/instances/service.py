@@ -95,7 +95,9 @@ class InstanceService:
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
             raise Invalid.of([Fault("channelId", f"the instance is of the channel '{existing.channel_id}'")])
-        change = InstanceChange(new.config, new.resource_id, new.channel_name, new.routes, new.fallback)
+        change = InstanceChange(
+            new.config, new.resource_id, new.channel_name, new.routes, new.fallback, new.feedback
+        )
         return await self._change(existing, channel, change)
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
+from domain.channels.messages import Event
 from domain.channels.provenance import FailedResource, Provenance
 from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference, offered
 from domain.conversations.model import answer_to
+from domain.feedback.model import GONE as VOTE_GONE
+from domain.feedback.model import THANKS, Voter, is_thumb, rating_of, read_press, vote_reference
 from domain.files import MessageFilesService
 from domain.refusals import Invalid
 from domain.rendering import off_loop
@@ -35,6 +38,7 @@ from domain.routing.model import (
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.routes import Chosen, Situation, choose
+from ports.conversations import FeedbackStore
 from ports.files import FetchedFiles, FilePlace
 from ports.queue import QueuedEvent
 from ports.resources import Downstream, DownstreamFailed
@@ -61,7 +65,9 @@ class InvocationService:
     feedback: PromptFeedback
     contexts: ContextService
     choices: ChoiceService
+    votes: FeedbackStore
     clock: Clock
+    wall_clock: Clock
     meter: Meter
     callback_address: str
 
@@ -69,6 +75,13 @@ class InvocationService:
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
     ) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
+        return (
+            None if await self._votes(context, queued.event) else await self._answer(context, queued, user_id)
+        )
+
+    async def _answer(
+        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
+    ) -> Answer | None:
         event, instance = queued.event, context.instance
         if not instance.resource_ids:
             return Answer(NO_RESOURCE)
@@ -98,6 +111,21 @@ class InvocationService:
         if over := [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]:
             answer = replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip())
         return answer
+
+    async def _votes(self, context: ConversationContext, event: Event) -> bool:
+        """Return True if the event is a vote on an answer, and nothing beside."""
+        instance = context.instance
+        voter = Voter(event.sender.external_id, event.sender.display_name)
+        if event.choice is not None and is_thumb(event.choice):
+            press = read_press(event.choice)
+            is_known = press is not None and await self.votes.vote(instance.id, press, voter)
+            self.feedback.acknowledge(context, event, THANKS if is_known else VOTE_GONE)
+            return True
+        if not event.reaction:
+            return False
+        if instance.feedback and event.reacted_ref and (rating := rating_of(event.reaction)):
+            await self.votes.vote_on(instance.id, event.reacted_ref, rating, voter)
+        return not context.channel.definition.hands_on_reactions(instance.config)
 
     async def _decide(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
@@ -158,7 +186,7 @@ class InvocationService:
             situation = Situation(
                 instance.id,
                 event.session_id,
-                self.clock.now(),
+                self.wall_clock.now(),
                 event.text,
                 event.context,
                 not event.is_direct,
@@ -202,7 +230,10 @@ class InvocationService:
                 change=result.change,
                 provenance=provenance,
             )
-            return self._offer(context, queued, answer) if result.choices else answer
+            if context.instance.feedback:
+                reference = vote_reference(answer_to(queued.id), queued.event.request_id)
+                answer = replace(answer, thumbs=reference)
+            return self._offer(context, queued, answer) if answer.choices or answer.thumbs else answer
         scope = _scope(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(
             scope,

@@ -1,5 +1,6 @@
 """Group chats of the platforms with buttons: how people write and press there, and what they see."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import count
@@ -163,6 +164,15 @@ class Teams(Group):
         asked = self.named or self._asked()[number]
         return self._activity(
             who, at, type="invoke", name="adaptiveCard/action", value={"action": action}, replyToId=asked
+        )
+
+    def thumb(self, who: str, reaction: str, at: datetime) -> RawCall:
+        """A press of one of the thumbs that Teams shows below the latest message: "like" or "dislike"."""
+        vote = {"reaction": reaction, "feedback": json.dumps({"feedbackText": ""})}
+        value = {"actionName": "feedback", "actionValue": vote}
+        latest = f"1:{len(self.platform.replies)}"
+        return self._activity(
+            who, at, type="invoke", name="message/submitAction", value=value, replyToId=latest
         )
 
     def _activity(self, who: str, at: datetime, **content: Any) -> RawCall:

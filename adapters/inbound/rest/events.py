@@ -32,7 +32,8 @@ event of kind `reset` stands where events between the cursor and it are gone: th
 EVENT_DAYS.
 
 The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered`
-messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `delivery.sent`
+messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error;
+`message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent`
 messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId,
 messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy,
 decider; `conversation.handler` handler, minutes; `instance.health` healthy, activity, error; `upload.ready`

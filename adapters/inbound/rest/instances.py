@@ -1,5 +1,6 @@
 """Channel instances over REST, with the two legacy aliases."""
 
+import operator
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -129,6 +130,8 @@ class RoutingToSave(Body):
         examples=[["agent::spare"]],
     )
 
+    feedback: StrictBool | None = Field(None, description="Ask people whether an answer helped.")
+
     def routing(self) -> dict[str, Any]:
         """The same arguments of `NewInstance` and `InstanceChange`."""
         return {
@@ -136,6 +139,7 @@ class RoutingToSave(Body):
             if self.routes is None
             else tuple(routes.Route(route.when.value(), route.to) for route in self.routes),
             "fallback": None if self.fallback is None else tuple(self.fallback),
+            "feedback": self.feedback,
         }
 
 
@@ -168,6 +172,11 @@ class ChannelInstance(Answer):
         description="Present only where it is set.",
         examples=[["agent::spare"]],
         exclude_if=_is_empty,
+    )
+    feedback: bool = attribute(
+        "instance.feedback",
+        description="Present only where it is true: people are asked whether an answer helped.",
+        exclude_if=operator.not_,
     )
 
 

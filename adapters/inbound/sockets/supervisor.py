@@ -161,7 +161,7 @@ class Supervisor:
         if instance is None:
             return
         channel = self._channels[instance.channel_id]
-        config = channel.model.load(instance.config)
+        config = channel.model.load(instance.receiving_config or instance.config)
         recorder = self._store.recorder(instance_id, channel.status_field)
         connection = self._connections.get(instance_id)
         if connection is not None:

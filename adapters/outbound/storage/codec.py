@@ -98,6 +98,7 @@ def event_to_json(event: messages.Event, request_id: str) -> bytes:
     }
     stored_unless_empty: dict[str, Any] = {
         "reaction": event.reaction,
+        "reacted_ref": event.reacted_ref,
         "own_id": event.message_id,
         "change": event.change,
         "name": sender.display_name,
@@ -195,6 +196,7 @@ def event_from_json(text: str | bytes) -> messages.Event:
         quoted=_quoted_from_document(document["quoted"]) if "quoted" in document else None,
         thread_post=document.get("thread_post", ""),
         reaction=document.get("reaction", ""),
+        reacted_ref=document.get("reacted_ref", ""),
         message_id=document.get("own_id", ""),
         change=messages.Change(document["change"]) if "change" in document else None,
         written_at=None if written is None else datetime.fromtimestamp(written, UTC),
@@ -267,6 +269,7 @@ def content_of(answer: Answer) -> dict[str, Any]:
             }
             for choice in answer.choices
         ],
+        **({"thumbs": answer.thumbs} if answer.thumbs else {}),
         "author": answer.author,
     }
 

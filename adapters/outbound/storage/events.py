@@ -112,6 +112,14 @@ def _answered(row: EventRow, message: Document) -> Document:
     }
 
 
+def _voted(row: EventRow, message: Document) -> Document:
+    """The answer that was voted on; vote and sender are recorded."""
+    answer = _read(row.answer)
+    provenance = answer.get("provenance")
+    resource = provenance.get("resource") if isinstance(provenance, dict) else None
+    return {**_answered(row, message), "resource": resource}
+
+
 def _failed(row: EventRow, message: Document) -> Document:
     return {
         "messageId": _id(MessageKind.INBOUND, row.ref),
@@ -138,6 +146,7 @@ _CONTENTS = {
     "message.received": _received,
     "message.answered": _answered,
     "message.failed": _failed,
+    "message.feedback": _voted,
     "conversation.handler": _handler,
     "delivery": _delivery,
     "confirmation": _confirmation,

@@ -33,6 +33,7 @@ from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import agent, channel_instance, event_log, inbox, outbox, queue
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.channels.messages import Event
+from domain.channels.model import REACTIONS
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance
 from domain.monitoring.model import InstanceName
@@ -46,7 +47,8 @@ MOST_UNANSWERED = 50
 columns = channel_instance.c
 INSTANCE = columns_of(
     channel_instance,
-    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted routes fallback",
+    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted routes fallback"
+    " feedback",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
@@ -132,6 +134,7 @@ class PostgresInstances:
             resource_id=new.resource_id,
             routes=dump_routes(new.routes),
             fallback=None if new.fallback is None else json.dumps(new.fallback),
+            feedback=bool(new.feedback),
             connects=connects,
         )
         instance = await self._saved(added)
@@ -152,6 +155,7 @@ class PostgresInstances:
                 fallback=func.coalesce(
                     None if change.fallback is None else json.dumps(change.fallback), columns.fallback
                 ),
+                feedback=columns.feedback if change.feedback is None else change.feedback,
                 updated_at=func.now(),
                 connects=connects,
                 trusted=false() if ends_trust else columns.trusted,
@@ -239,7 +243,7 @@ class PostgresInstances:
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
-        resource_id, created_at, updated_at, status, trusted, routes, fallback = rest
+        resource_id, created_at, updated_at, status, trusted, routes, fallback, feedback = rest
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError) as error:
@@ -258,6 +262,8 @@ class PostgresInstances:
             trusted,
             load_routes(routes) if routes else (),
             tuple(json.loads(fallback)) if fallback else (),
+            feedback,
+            {**config, REACTIONS: True} if feedback else None,
         )
 
 

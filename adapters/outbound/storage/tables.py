@@ -43,7 +43,7 @@ channel_instance = table(
     *required(LargeBinary, "config"),
     *optional(Text, "resource_id routes fallback"),
     *required(Timestamp, "created_at updated_at"),
-    *required(Boolean, "connects trusted"),
+    *required(Boolean, "connects trusted feedback"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
     index("channel_instance_retiring", "id", where="status <> 'active'"),
     index("channel_instance_subscriptions", "id", where="status = 'subscription'"),
@@ -443,6 +443,21 @@ tool_approval = table(
     *required(Text, "tool"),
     *required(Timestamp, "heard_at"),
     index("tool_approval_silence", "heard_at"),
+)
+
+feedback = table(
+    "feedback",
+    identity(),
+    reference("instance_id", "channel_instance.id"),
+    *required(BigInteger, "inbox_id"),
+    *required(Text, "session_key sender_key sender sender_name"),
+    *required(SmallInteger, "rating"),
+    *required(Timestamp, "at"),
+    unique_index("feedback_vote", "inbox_id sender_key"),
+    index("feedback_by_instance", "instance_id id"),
+    index("feedback_by_rating", "instance_id rating id"),
+    index("feedback_by_session", "instance_id session_key"),
+    index("feedback_by_age", "at"),
 )
 
 web_chat = table(

@@ -16,11 +16,13 @@ import pytest
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
+from adapters.outbound.storage.feedback import PostgresFeedback
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias
 from domain.delivery.model import send_request
+from domain.feedback.model import Rating, Voter
 from domain.routing.model import Confirmation, ResourceKind, RunRequest, RunResult
 from domain.routing.model import Resource as Named
 from domain.web_chat.model import ChatMessage, ChatPlace
@@ -180,6 +182,17 @@ def unanswered_message(scene: Scene, text: str) -> None:
             await add_unanswered(connection, instance, [message])
 
     scene.world.run(add())
+
+
+def vote(scene: Scene, text: str) -> None:
+    instance, votes = scene.hook(), PostgresFeedback(scene.world.container.database())
+    scene.post(instance, "hello", text)
+    scene.world.run(
+        scene.world.container.database().execute(
+            "UPDATE outbox SET ref = 'voted' WHERE id = (SELECT max(id) FROM outbox)"
+        )
+    )
+    assert scene.world.run(votes.vote_on(instance, "voted", Rating.UP, Voter(text, text)))
 
 
 def session_alias(scene: Scene, text: str) -> None:
@@ -383,6 +396,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "outbox.hashtextextended(session_key, instance_id)": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
     "push_cursor.session_key": (logged_session,),
+    "feedback.sender_key": (vote,),
+    "feedback.session_key": (vote,),
     "resource_state.resource": (state_of_resource,),
     "resource_state.session_key": (state_of_resource,),
     "schema_version.version_num": OUTSIDE_NONE,
@@ -421,6 +436,7 @@ KEPT = {
     tool_name: "tool_approval.tool_key",
     session_alias: "session_alias.alias",
     unanswered_message: "unanswered.event_key",
+    vote: "feedback.sender_key",
     account_id: "verified_identity.normal",
 }
 """Where a text is kept under the key that `key_of` makes of it: so the way does lead into the column."""

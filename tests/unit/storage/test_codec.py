@@ -43,6 +43,7 @@ FULL = Event(
     quoted=Quoted("It is hot.", "Bob", (PICTURE,), "ref", "key", "session"),
     thread_post="17",
     reaction="eyes",
+    reacted_ref="1800000000.000001",
     message_id="m1",
     change=Change.EDITED,
     refused="channel",

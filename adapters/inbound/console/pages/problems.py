@@ -1,4 +1,5 @@
-"""What went wrong: messages of both directions that were given up, and the health of each channel."""
+"""What went wrong: messages of both directions that were given up, the health of each channel, and answers that
+people did not like."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlencode
@@ -8,10 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
+from adapters.inbound.console.navigation import conversation_path
 from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
 from adapters.inbound.rest.routing import NO_INSTANCE, parsed_id, path_id
 from domain.access.model import Caller
 from domain.events import EventKind
+from domain.feedback.model import FeedbackFilter, Rating, parse_rating
 from domain.monitoring.model import DeadLetterId, ItemResult, parse_direction
 from domain.paging import LARGEST_LIMIT
 
@@ -129,9 +132,33 @@ async def _health_values(request: ConsoleRequest) -> dict[str, object]:
     }
 
 
+async def feedback(request: ConsoleRequest) -> Response:
+    """Votes on answers, those of people who did not like them first of all."""
+    query = request.query_params
+    instance, rating = query.get("instanceId", ""), query.get("rating", Rating.DOWN)
+    selected = FeedbackFilter(
+        None if rating == "all" else parse_rating(rating),
+        (path_id(instance, NO_INSTANCE),) if instance else (),
+    )
+    page = await request.services.feedback.list(
+        request.caller, selected, PER_PAGE, query.get("cursor") or None
+    )
+    filters = urlencode({name: query[name] for name in ("instanceId", "rating") if query.get(name)})
+    address = f"{PROBLEMS}/feedback?{filters}" if filters else f"{PROBLEMS}/feedback"
+    values = {
+        "page": page,
+        "rating": rating,
+        "instance": instance,
+        "address": address,
+        "path": conversation_path,
+    }
+    return render(request, "problems_feedback.html", values)
+
+
 ROUTES = [
     Route(PROBLEMS, problems),
     Route(f"{PROBLEMS}/newer", newer),
+    Route(f"{PROBLEMS}/feedback", feedback),
     Route(f"{PROBLEMS}/channels", channels),
     Route(f"{PROBLEMS}/channels/list", channels_list),
     Route(f"{PROBLEMS}/replay", replay, methods=["POST"]),

@@ -208,6 +208,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         reactions=delivery,
         streaming=delivery,
         button_ack=delivery,
+        thumb_buttons=True,
         prompt_closer=delivery,
         connector=Updates(dependencies, api),
         connection_proof=Proof.PLATFORM,

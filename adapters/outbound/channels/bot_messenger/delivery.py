@@ -12,6 +12,7 @@ from adapters.outbound.channels.common.files import FILE, send_file
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
+from domain.feedback.model import is_thumb
 from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
@@ -209,8 +210,10 @@ def _text_body(config: BotConfig, payload: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a text, wherever it is shown."""
     body = {"text": payload["text"], "parse_mode": payload.get("mode", config.mode), **_link_preview(config)}
     if payload.get("choices"):
-        buttons = [[{"text": label, "callback_data": value}] for label, value in payload["choices"]]
-        body["reply_markup"] = {"inline_keyboard": buttons}
+        buttons = [{"text": label, "callback_data": value} for label, value in payload["choices"]]
+        rows = [[button] for button in buttons if not is_thumb(button["callback_data"])]
+        thumbs = [button for button in buttons if is_thumb(button["callback_data"])]
+        body["reply_markup"] = {"inline_keyboard": [*rows, thumbs] if thumbs else rows}
     return body
 
 

@@ -247,7 +247,8 @@ def _with_content(event: messages.Event, message: Any, *, reactions: bool) -> me
             order = {"catalogId": text(part, "catalog_id"), "text": text(part, "text"), "items": products}
             body, context = contents.order_text(order), {"order": order}
         case "reaction" if reactions and text(part, "message_id") and text(part, "emoji"):
-            event = replace(event, reaction=text(part, "emoji"), reacts_to=text(part, "message_id"))
+            ref = text(part, "message_id")
+            event = replace(event, reaction=text(part, "emoji"), reacts_to=ref, reacted_ref=ref)
         case _ if kind in _MIME_TYPES:
             body, event = text(part, "caption"), replace(event, attachments=_attachments(kind, part))
     return replace(

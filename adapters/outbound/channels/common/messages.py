@@ -11,6 +11,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.confirmations.model import is_approval
 from domain.conversations.choices import is_reference
+from domain.feedback.model import is_thumb
 from domain.rendering import off_loop
 
 
@@ -90,7 +91,7 @@ def _cut(label: str, size: int) -> str:
 
 def is_own(value: str) -> bool:
     """The value of a button that the service made."""
-    return is_reference(value) or is_approval(value)
+    return is_reference(value) or is_approval(value) or is_thumb(value)
 
 
 def pressed_text(label: str, value: str) -> str:

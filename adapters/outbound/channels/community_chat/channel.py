@@ -122,6 +122,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         connector=Socket(dependencies, api),
         streaming=sender,
         button_ack=sender,
+        thumb_buttons=True,
         prompt_closer=sender,
         button_limit=delivery,
     )

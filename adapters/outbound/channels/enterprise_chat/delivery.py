@@ -51,6 +51,8 @@ DRAFT_SECONDS = 1.5
 _LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
 """Text whose JSON fits."""
 ADAPTIVE = "application/vnd.microsoft.card.adaptive"
+FEEDBACK_LOOP = {"feedbackLoop": {"type": "default"}}
+"""Teams shows its own thumbs below the message."""
 HERO = "application/vnd.microsoft.card.hero"
 _VERB = "decide"
 _SUMMARY = 100
@@ -91,9 +93,11 @@ class Delivery:
         chosen = way(config, target)
         if chosen == BOT:
             has_text = bool(answer.text.strip() or answer.choices)
-            payloads = messages.in_place_of_draft(
-                list(_bot_payloads(answer)), answer.draft, has_text=has_text
-            )
+            payloads = list(_bot_payloads(answer))
+            texts = [payload for payload in payloads if "plain" in payload]
+            if answer.thumbs and texts:
+                texts[-1]["content"]["channelData"] = FEEDBACK_LOOP
+            payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=has_text)
             return [OutboundMessage({"way": BOT, **payload}) for payload in payloads]
         legacy = chosen == WEBHOOK and takes_message_cards(config.webhook_url)
         bodies = _webhook_bodies(answer, legacy=legacy)

@@ -23,6 +23,7 @@ from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.system.links import with_addresses
 from domain.channels import messages
 from domain.channels.refused import BOT, CHANNEL
+from domain.feedback.model import EMOJI, Rating
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 
@@ -36,6 +37,8 @@ _MAX_TOKEN = 16_384
 ACKNOWLEDGED = messages.RawAnswer(200)
 FILE_INFO = "application/vnd.microsoft.teams.file.download.info"
 ACTION = "adaptiveCard/action"
+FEEDBACK = "message/submitAction"
+"""https://learn.microsoft.com/microsoftteams/platform/bots/how-to/bot-messages-ai-generated-content"""
 
 _KNOWN = frozenset({
     "conversationUpdate", "endOfConversation", "event", "installationUpdate", "messageReaction", "typing",
@@ -213,7 +216,14 @@ def _message(activity: Mapping[str, Any]) -> messages.Received:
     return messages.Received(ACKNOWLEDGED, events=(event,))
 
 
+_THUMBS = {"like": EMOJI[Rating.UP], "dislike": EMOJI[Rating.DOWN]}
+
+
 def _invoke(activity: Mapping[str, Any]) -> messages.Received:
+    thumb = _THUMBS.get(text(activity, "value", "actionValue", "reaction"))
+    if text(activity, "name") == FEEDBACK and thumb and not _is_bot(activity):
+        vote = replace(_event(activity), text="", reaction=thumb, reacted_ref=text(activity, "replyToId"))
+        return messages.Received(calls.json_answer({}), events=(vote,), kind="reaction")
     if text(activity, "name") != ACTION:
         return messages.Received(calls.json_answer({}), kind="ignored:invoke")
     if _is_bot(activity):

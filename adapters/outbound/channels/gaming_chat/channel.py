@@ -74,6 +74,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         waiting=delivery,
         streaming=sender,
         button_ack=sender,
+        thumb_buttons=True,
         prompt_closer=sender,
         connector=Gateway(dependencies, api, threads),
         connection_proof=Proof.PLATFORM,

@@ -203,6 +203,7 @@ def read_reaction(data: Any, bot_ids: Collection[str]) -> Event | str:
         text="",
         target=TARGET.dump(DiscordTarget(channel_id=channel)),
         reaction=f":{emoji}:" if text(data, "emoji", "id") else emoji,
+        reacted_ref=message_id,
         is_direct=not text(data, "guild_id"),
     )
 

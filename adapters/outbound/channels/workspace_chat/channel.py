@@ -35,6 +35,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         typing=sender,
         streaming=sender,
         button_ack=sender,
+        thumb_buttons=True,
         prompt_closer=sender,
         connector=SocketMode(dependencies, api, workspace),
         connection_proof=Proof.PLATFORM,

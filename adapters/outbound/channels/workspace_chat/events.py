@@ -270,6 +270,7 @@ def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> messag
         text="",
         target=TARGET.dump(SlackTarget(channel=channel)),
         reaction=emoji_named(name),
+        reacted_ref=ts,
         is_direct=direct,
     )
 

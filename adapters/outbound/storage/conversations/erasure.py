@@ -36,6 +36,7 @@ REST = (
     "delete_web_chat",
     "delete_confirmations",
     "delete_approvals",
+    "delete_feedback",
     "delete_logged_events",
     "delete_unanswered",
     "delete_notices",
@@ -43,6 +44,16 @@ REST = (
     "delete_queues",
 )
 """What is deleted of a conversation beside its texts and files, in this order."""
+
+
+EXPIRED = (
+    "delete_feedback",
+    "delete_chat_history",
+    "delete_resource_states",
+    "delete_web_chat",
+    "forget_queues",
+)
+"""What is deleted of a silent conversation beside its texts and files."""
 
 
 async def is_erased(connection: Connection, inbox_id: int | None) -> bool:
@@ -122,7 +133,7 @@ class ConversationExpiry:
             await erase_texts(connection, parameters, "erase_finished_events", "delete_old_sends")
             if not await _exists(connection, "has_dead_letter", parameters):
                 await column(connection, "delete_files", parameters)
-            for name in ("delete_chat_history", "delete_resource_states", "delete_web_chat", "forget_queues"):
+            for name in EXPIRED:
                 await connection.execute(SQL[name], parameters)
         return True
 

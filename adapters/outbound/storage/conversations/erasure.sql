@@ -92,6 +92,10 @@ DELETE FROM tool_confirmation WHERE {{ of_session }}
 -- name: delete_approvals
 DELETE FROM tool_approval WHERE {{ of_session }}
 
+-- name: delete_feedback
+-- Index `feedback_by_session`.
+DELETE FROM feedback WHERE {{ of_session }}
+
 -- name: delete_logged_events
 -- Index `event_log_by_session`.
 DELETE FROM event_log WHERE {{ of_session }}

@@ -37,6 +37,7 @@ class Instance(_message.Message):
     TRUSTED_FIELD_NUMBER: _builtins.int
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
+    FEEDBACK_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
@@ -54,6 +55,8 @@ class Instance(_message.Message):
     embed_tag: _builtins.str
     trusted: _builtins.bool
     """An admin takes the owner's word for who the senders are."""
+    feedback: _builtins.bool
+    """People are asked whether an answer helped."""
     @_builtins.property
     def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]:
         """Which resource answers which message, in place of `downstream_resource_id`; the first that fits."""
@@ -80,10 +83,11 @@ class Instance(_message.Message):
         trusted: _builtins.bool = ...,
         routes: _abc.Iterable[Global___Route] | None = ...,
         fallback: _abc.Iterable[_builtins.str] | None = ...,
+        feedback: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "id", b"id", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -345,11 +349,14 @@ class CreateInstanceRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
+    FEEDBACK_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     id: _builtins.int
+    feedback: _builtins.bool
+    """People are asked whether an answer helped. Where `id` names an instance and this is not set, it stays."""
     @_builtins.property
     def routes(self) -> Global___Routes:
         """At most 20. Where `id` names an instance and this is not set, its routes stay."""
@@ -368,17 +375,22 @@ class CreateInstanceRequest(_message.Message):
         id: _builtins.int | None = ...,
         routes: Global___Routes | None = ...,
         fallback: Global___ResourceIds | None = ...,
+        feedback: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "id", b"id", "routes", b"routes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "id", b"id", "routes", b"routes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
+    _WhichOneofReturnType__feedback: _TypeAlias = _typing.Literal["feedback"]  # noqa: Y015
+    _WhichOneofArgType__feedback: _TypeAlias = _typing.Literal["_feedback", b"_feedback"]  # noqa: Y015
     _WhichOneofReturnType__id: _TypeAlias = _typing.Literal["id"]  # noqa: Y015
     _WhichOneofArgType__id: _TypeAlias = _typing.Literal["_id", b"_id"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__downstream_resource_id) -> _WhichOneofReturnType__downstream_resource_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__feedback) -> _WhichOneofReturnType__feedback | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__id) -> _WhichOneofReturnType__id | None: ...
 
@@ -394,10 +406,13 @@ class UpdateInstanceRequest(_message.Message):
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
+    FEEDBACK_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     channel_name: _builtins.str
+    feedback: _builtins.bool
+    """Not set: it stays."""
     @_builtins.property
     def routes(self) -> Global___Routes:
         """Not set: they stay. An empty list takes them away."""
@@ -415,19 +430,24 @@ class UpdateInstanceRequest(_message.Message):
         channel_name: _builtins.str | None = ...,
         routes: Global___Routes | None = ...,
         fallback: Global___ResourceIds | None = ...,
+        feedback: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "routes", b"routes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "instance_id", b"instance_id", "routes", b"routes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "instance_id", b"instance_id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__channel_name: _TypeAlias = _typing.Literal["channel_name"]  # noqa: Y015
     _WhichOneofArgType__channel_name: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name"]  # noqa: Y015
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
+    _WhichOneofReturnType__feedback: _TypeAlias = _typing.Literal["feedback"]  # noqa: Y015
+    _WhichOneofArgType__feedback: _TypeAlias = _typing.Literal["_feedback", b"_feedback"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__channel_name) -> _WhichOneofReturnType__channel_name | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__downstream_resource_id) -> _WhichOneofReturnType__downstream_resource_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__feedback) -> _WhichOneofReturnType__feedback | None: ...
 
 Global___UpdateInstanceRequest: _TypeAlias = UpdateInstanceRequest  # noqa: Y015
 

@@ -1,0 +1,31 @@
+"""Feedback as the owners of instances see it."""
+
+from dataclasses import dataclass
+
+from domain.access.model import Caller
+from domain.feedback.model import Feedback, FeedbackFilter
+from domain.instances.lookup import owned_instance
+from domain.paging import Page, checked_limit
+from ports.conversations import FeedbackStore
+from ports.instances import InstanceStore
+
+
+@dataclass(eq=False)
+class FeedbackService:
+    """Votes on the answers of a caller's instances; an admin's: of everybody's."""
+
+    instances: InstanceStore
+    store: FeedbackStore
+
+    async def list(
+        self, caller: Caller, wanted: FeedbackFilter, limit: int, cursor: str | None
+    ) -> Page[Feedback, str]:
+        """The latest first. A page may hold fewer votes than the limit while others follow, as those on erased
+        answers are left out. Raises `NotFound`, `Forbidden`, `Invalid`."""
+        checked_limit(limit)
+        if wanted.instance_ids:
+            owned = [await owned_instance(self.instances, caller, id) for id in wanted.instance_ids]
+            names = {instance.id: instance.channel_name for instance in owned}
+        else:
+            names = {name.id: name.channel_name for name in await self.instances.names(caller.scope)}
+        return await self.store.list(names, wanted.rating, limit, cursor)
