@@ -322,8 +322,8 @@ async def search_base(call: Call, base: BaseId, body: SearchRequest) -> dict[str
     summary="Ask a knowledge base; the answer cites its passages",
 )
 async def ask_base(call: Call, base: BaseId, body: AskRequest, request: Request) -> KnowledgeAnswer:
-    """Answers from the base by the model that a chat-completions rule of RESOURCES_FILE puts behind `agent::kb-<id>`,
-    else with the best passages. Each citation is a passage of the base. 503 where the model gives no answer."""
+    """Answers from the base by the model that a rule of RESOURCES_FILE puts behind `agent::kb-<id>`, else with the
+    best passages. Each citation is a passage of the base. 503 where the model gives no answer."""
     history = [turn.turn() for turn in body.history]
     asked = call.services.questions.ask(call.caller, base, body.question, history)
     return await while_connected(request, asked)

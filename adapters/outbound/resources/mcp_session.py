@@ -22,9 +22,9 @@ from adapters.version import VERSION
 from domain.json_text import loads
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
-MAX_BYTES = 2_000_000
+MAX_BYTES = 1_000_000
 """Of one answer of a server."""
-MAX_PAGES = 20
+MAX_PAGES = 10
 """Of one list of tools."""
 CLOSE_SECONDS = 2.0
 """For the request that ends a session."""

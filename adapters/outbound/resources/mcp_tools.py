@@ -50,9 +50,10 @@ _SESSION = "adapters.outbound.resources.mcp_session"
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """The tools of a server, None if it could not list them; good until a time of the monotonic clock."""
+    """The tools of a server with the characters of their parameters, None if it could not list them; good until a
+    time of the monotonic clock."""
 
-    tools: Sequence[tuple[str, Tool]] | None
+    tools: Sequence[tuple[Tool, int]] | None
     until: float
 
 
@@ -77,8 +78,8 @@ class McpTools:
         left_out: list[str] = []
         size = 0
         for server in self._servers:
-            for name, tool in self._listings[server].tools or ():
-                size += len(json.dumps(tool.offer.parameters))
+            for tool, characters in self._listings[server].tools or ():
+                name, size = tool.offer.name, size + characters
                 if name in tools or len(tools) >= MAX_TOOLS or size > MAX_SCHEMAS:
                     left_out.append(name)
                 else:
@@ -108,18 +109,13 @@ class McpTools:
             _warn_of_failure(server, failed)
             self._listings[server.name] = _Listing(None, time.monotonic() + AWAY_SECONDS)
             return True
-        globs = server.tools or ("*",)
-        allowed = [tool for tool in listed if len(tool.name) <= MAX_NAME and _matches(tool.name, globs)]
-        usable = {tool.name: schema for tool in allowed if (schema := usable_schema(tool.input_schema))}
-        _warn_of(
-            f"tools of the MCP server {server.name} are left out: their parameters are too large",
-            [tool.name for tool in allowed if tool.name not in usable],
-        )
-        tools = [self._tool(server, tool, usable[tool.name]) for tool in allowed if tool.name in usable]
+        usable, left_out = await asyncio.to_thread(_usable, listed, server.tools or ("*",))
+        _warn_of(f"tools of the MCP server {server.name} are left out: too many, or too large", left_out)
+        tools = [(self._tool(server, tool, schema), characters) for tool, schema, characters in usable]
         self._listings[server.name] = _Listing(tools, time.monotonic() + FRESH_SECONDS)
         return True
 
-    def _tool(self, server: McpServer, tool: types.Tool, schema: Mapping[str, Any]) -> tuple[str, Tool]:
+    def _tool(self, server: McpServer, tool: types.Tool, schema: Mapping[str, Any]) -> Tool:
         async def use(call: ToolCall, parameters: Mapping[str, Any], request_id: str, seconds: float) -> str:
             from adapters.outbound.resources import mcp_session
 
@@ -134,7 +130,7 @@ class McpTools:
         name = tool_name(server.name, tool.name)
         description = (tool.description or tool.title or "")[:MAX_DESCRIPTION]
         confirm = server.confirm if isinstance(server.confirm, bool) else _matches(tool.name, server.confirm)
-        return name, Tool(ToolOffer(name, description, schema), confirm, use)
+        return Tool(ToolOffer(name, description, schema), confirm, use)
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -148,16 +144,33 @@ def tool_name(server: str, tool: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]', '_', plain)[:55]}-{digest}"
 
 
-def usable_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The parameters as models take them, which want an object with properties; None if they are too large."""
+def _usable(
+    listed: Sequence[types.Tool], globs: Sequence[str]
+) -> tuple[Sequence[tuple[types.Tool, Mapping[str, Any], int]], Sequence[str]]:
+    """The allowed tools whose parameters are small enough, at most `MAX_TOOLS`, each with its schema and the
+    characters of it; and the names of those that are left out."""
+    usable: list[tuple[types.Tool, Mapping[str, Any], int]] = []
+    left_out: list[str] = []
+    for tool in listed:
+        if len(tool.name) > MAX_NAME or not _matches(tool.name, globs):
+            continue
+        schema = usable_schema(tool.input_schema) if len(usable) < MAX_TOOLS else {}
+        text = json.dumps(schema)
+        if not schema or len(text) > MAX_SCHEMA or is_too_deep(text.encode()):
+            left_out.append(tool.name)
+        else:
+            usable.append((tool, schema, len(text)))
+    return usable, left_out
+
+
+def usable_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters as models take them, which want an object with properties."""
     properties = schema.get("properties")
-    usable = {
+    return {
         **{name: value for name, value in schema.items() if name != "$schema"},
         "type": "object",
         "properties": properties if isinstance(properties, dict) else {},
     }
-    text = json.dumps(usable)
-    return None if len(text) > MAX_SCHEMA or is_too_deep(text.encode()) else usable
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:

@@ -25,6 +25,7 @@ from ports.resources import Role, Turn
 
 _LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
 _TEXT_DELTAS = ("response.output_text.delta", "response.refusal.delta")
+_ARGUMENTS = ("response.function_call_arguments.delta", "response.function_call_arguments.done")
 _GAP = "\n\n"
 """Between two messages of one response."""
 
@@ -148,7 +149,7 @@ class ResponseReader:
             raise ServerError(event.get("error") or event)
         if kind in ("response.output_item.added", "response.output_item.done"):
             self._add_item(event)
-        elif kind == "response.function_call_arguments.delta":
+        elif kind in _ARGUMENTS:
             self._add_arguments(event)
         elif kind in _LAST_EVENTS:
             self._last = _object(event.get("response"), "response")
@@ -185,7 +186,8 @@ class ResponseReader:
         item = self._calls.get(_index(event))
         if item is None:
             raise BadAnswer("arguments belong to no function call")
-        item["arguments"] += string(event.get("delta"))
+        before = "" if "arguments" in event else item["arguments"]  # the last event has all of them
+        item["arguments"] = before + (string(event.get("delta")) or string(event.get("arguments")))
         if len(item["arguments"]) > MAX_ARGUMENTS:
             raise BadAnswer(f"a function call has over {MAX_ARGUMENTS} characters of arguments")
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -354,6 +355,28 @@ class TestHostileServers:
                 offered = await servers.all(60)
         assert len(offered) == 128
         assert "other__tool-28" in caplog.text
+
+    async def test_a_list_of_the_largest_size_does_not_hold_up_the_loop(self, http: AioHttp) -> None:
+        schema = {"type": "object", "properties": {f"p{number}": {} for number in range(1_000)}}
+        tools = [{"name": f"tool-{number}", "inputSchema": schema} for number in range(80)]
+        assert 900_000 < len(json.dumps(tools)) < 1_000_000
+        longest = 0.0
+
+        async def watch() -> None:
+            nonlocal longest
+            while True:
+                begun = time.thread_time()
+                await asyncio.sleep(0)
+                longest = max(longest, time.thread_time() - begun)
+
+        async with serving(page(tools, cursor="again")) as base:
+            servers = McpTools(http, [McpServer("evil", base)])
+            await servers.all(60)  # imports the SDK
+            watching = asyncio.create_task(watch())
+            aged = McpTools(http, [McpServer("evil", base)])
+            await aged.all(60)
+            watching.cancel()
+        assert longest < 1.0
 
     async def test_pages_without_end_are_bounded(self, http: AioHttp) -> None:
         endless = page([{"name": "a", "inputSchema": {"type": "object"}}], cursor="again")

@@ -153,6 +153,14 @@ class TestEventStream:
         assert reply.text == "Grüße 🙂\n\nWait."
         assert (reply.calls, reply.ended, reply.usage) == ([CALL], True, Usage(9, 4))
 
+    def test_a_server_may_give_arguments_at_once(self) -> None:
+        stream = EventStream(PROTOCOL)
+        done = event("response.function_call_arguments.done", output_index=3, arguments='{"times": 12}')
+        end = event("response.completed", response={"status": "completed"})
+        list(stream.feed(added(3, {**FUNCTION, "arguments": ""}) + arguments('{"ti') + done + end))
+
+        assert stream.close().calls == [CALL]
+
     def test_a_server_may_tell_all_at_the_end(self) -> None:
         stream = EventStream(PROTOCOL)
         list(stream.feed(event("response.completed", response=RESPONSE)))
