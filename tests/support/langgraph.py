@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -54,7 +54,11 @@ class _Run:
     thread: str
     metadata: Any
     status: str = "running"
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def end(self) -> None:
+        """Waits for its end, which may come from another thread."""
+        while self.status == "running":
+            await asyncio.sleep(0.01)
 
 
 class LangGraphServer:
@@ -76,7 +80,7 @@ class LangGraphServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.headers.append(dict(request.headers))
-        _, _, thread, *rest = request.path.split("/")
+        thread, *rest = request.path.partition("/threads/")[2].split("/")
         match request.method, rest:
             case "POST", ["runs", "stream"]:
                 return await self._begin(request, thread)
@@ -86,7 +90,7 @@ class LangGraphServer:
                 )
             case "GET", ["runs", run_id, "join"]:
                 self.joined.append(run_id)
-                await self._of(run_id).ended.wait()
+                await self._of(run_id).end()
                 return web.json_response(self._joined(thread))
             case "POST", ["runs", run_id, "cancel"]:
                 self._cancel(self._of(run_id))
@@ -126,7 +130,7 @@ class LangGraphServer:
         await response.prepare(request)
         await _send(response, "metadata", {"run_id": run.id})
         self.told.append(run.id)
-        await run.ended.wait()
+        await run.end()
         if error := self.steps[thread].error:
             await _send(response, "error", {"error": "ValueError", "message": error})
         return response
@@ -136,13 +140,11 @@ class LangGraphServer:
         if step.text:
             self.messages[run.thread].append({"type": "ai", "id": str(uuid4()), "content": step.text})
         run.status = "error" if step.error else "interrupted" if step.interrupt else "success"
-        run.ended.set()
 
     def _cancel(self, run: _Run) -> None:
         self.cancelled.append(run.id)
         self.steps[run.thread] = Step(error="CancelledError()")
         run.status = "interrupted"
-        run.ended.set()
 
     def _of(self, run_id: str) -> _Run:
         return next(run for run in self.runs if run.id == run_id)
