@@ -57,7 +57,9 @@ class Interrupt:
             return checked_result(
                 replace(before, confirmation=checked_confirmation(self.tool, dict(self.parameters)))
             )
-        text = "\n\n".join(filter(None, (before.text, self.text or self.reason)))
+        text = "\n\n".join(
+            filter(None, (before.text, self.text or f"The agent asks for an answer: {self.reason}"))
+        )
         choices = _YES_NO if self.is_decision else tuple(Choice(value, value) for value in self._values())
         if any(choice_faults(choices)):
             text = "\n".join([text, "", *(f"- {choice.label}" for choice in choices)])

@@ -393,7 +393,9 @@ class TestInterrupts:
         question = interrupt("i1", "input_required", expires_at="2026-01-01T00:00:00Z")
         async with scene(http, asking(question)) as (server, runner):
             first, second = numbered(a_request(), a_request(text="Ada"))
-            assert (await runner.run(first)).text == "One moment.\n\ninput_required"
+            assert (
+                await runner.run(first)
+            ).text == "One moment.\n\nThe agent asks for an answer: input_required"
             server.open.clear()
             await runner.run(second)
         assert server.runs[1].resume is None
