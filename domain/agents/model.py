@@ -10,16 +10,19 @@ from urllib.parse import urlsplit
 from domain import limits
 from domain.access.sharing import Level
 from domain.refusals import Fault
-from domain.routing.model import Resource, ResourceKind, TrialAnswer
+from domain.routing.model import Resource, ResourceKind, TrialAnswer, Usage
 from domain.values import value
 
 MOST_AGENTS = 500
 """Of one user."""
 MAX_TOOLS = 64
 MAX_SECRET = 10_000
+MAX_PRICE = 1_000_000
+SENDER = "sender"
 
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _RESERVED = re.compile(r"echo|kb-[0-9]+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
 _PREFIX = f"{ResourceKind.AGENT}::"
 
 
@@ -38,9 +41,31 @@ class AgentTool:
 
 
 @value
+class Prices:
+    """What a million tokens cost that a model reads (`input`) and writes (`output`)."""
+
+    input: float
+    output: float
+    currency: str
+
+    def cost(self, usage: Usage) -> float:
+        return (self.input * usage.input_tokens + self.output * usage.output_tokens) / 1_000_000
+
+
+@value
+class ApprovalRule:
+    """Somebody decides before a tool is used whose name the glob `tool` fits. `by`: `sender`, who wrote the
+    message."""
+
+    tool: str
+    by: str = SENDER
+
+
+@value
 class AgentDefinition:
     """How an agent is reached. `settings` are the keys of its kind; `secret` is the token that it is called with.
-    `knowledge`: ids of bases. All of it is stored encrypted."""
+    `knowledge`: ids of bases. `approval_policy` counts beside what tools and servers say themselves. All of it is
+    stored encrypted."""
 
     kind: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -48,6 +73,8 @@ class AgentDefinition:
     tools: tuple[AgentTool, ...] = ()
     mcp_servers: tuple[AgentTool, ...] = ()
     secret: str = field(default="", repr=False)
+    prices: Prices | None = None
+    approval_policy: tuple[ApprovalRule, ...] = ()
 
 
 @value
@@ -92,6 +119,8 @@ class AgentView:
     created_at: datetime
     updated_at: datetime
     has_secret: bool
+    prices: Prices | None = None
+    approval_policy: tuple[ApprovalRule, ...] = ()
     settings: Mapping[str, Any] | None = None
     tools: tuple[Mapping[str, Any], ...] | None = None
     mcp_servers: tuple[Mapping[str, Any], ...] | None = None
@@ -112,6 +141,8 @@ def view_of(agent: Agent, fault: str) -> AgentView:
         created_at=agent.created_at,
         updated_at=agent.updated_at,
         has_secret=bool(definition.secret),
+        prices=definition.prices,
+        approval_policy=definition.approval_policy,
         settings=definition.settings if is_open else None,
         tools=tuple(map(_shown_tool, definition.tools)) if is_open else None,
         mcp_servers=tuple(map(_shown_tool, definition.mcp_servers)) if is_open else None,
@@ -136,6 +167,8 @@ class AgentChange:
     knowledge: tuple[int, ...] | None = None
     tools: tuple[Mapping[str, Any], ...] | None = field(default=None, repr=False)
     mcp_servers: tuple[Mapping[str, Any], ...] | None = field(default=None, repr=False)
+    prices: Prices | None = None
+    approval_policy: tuple[ApprovalRule, ...] | None = None
 
 
 @value
@@ -155,10 +188,12 @@ class AgentExchange:
 
 @value
 class AgentTest:
-    """What an agent answered to a test, and the calls that were made for it, in order."""
+    """What an agent answered to a test, and the calls that were made for it, in order. `cost`: by its prices, None
+    without them or where it told no usage."""
 
     answer: TrialAnswer
     exchanges: Sequence[AgentExchange]
+    cost: float | None = None
 
 
 def slug_of(resource: Resource) -> str | None:
@@ -198,7 +233,7 @@ def changed(definition: AgentDefinition, change: AgentChange) -> AgentDefinition
     """
     settings = definition.settings if change.settings is None else change.settings
     secret = definition.secret if change.secret is None else change.secret
-    faults = [*_settings_faults(settings)]
+    faults = [*_settings_faults(settings), *_policy_faults(change)]
     if secret and change.secret is None and _address(settings) != _address(definition.settings):
         faults.append(Fault("secret", "must be given again, as the address is another one"))
     after = AgentDefinition(
@@ -208,6 +243,10 @@ def changed(definition: AgentDefinition, change: AgentChange) -> AgentDefinition
         tools=_changed_tools("tools", definition.tools, change.tools, faults),
         mcp_servers=_changed_tools("mcpServers", definition.mcp_servers, change.mcp_servers, faults),
         secret=secret,
+        prices=definition.prices if change.prices is None else change.prices,
+        approval_policy=(
+            definition.approval_policy if change.approval_policy is None else change.approval_policy
+        ),
     )
     return faults or after
 
@@ -217,6 +256,18 @@ def _settings_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("settings", fault)
     if {"secret", "tokenEnv", "token_env"} & settings.keys():
         yield Fault("settings", "must hold no secret; give it in the field secret")
+
+
+def _policy_faults(change: AgentChange) -> Iterator[Fault]:
+    if prices := change.prices:
+        for name, price in (("input", prices.input), ("output", prices.output)):
+            if not 0 <= price <= MAX_PRICE:
+                yield Fault(f"prices.{name}", f"must be from 0 to {MAX_PRICE}, for a million tokens")
+        if not _CURRENCY.fullmatch(prices.currency):
+            yield Fault("prices.currency", "must be a code of three letters, such as EUR")
+    for at, approval in enumerate(change.approval_policy or ()):
+        if approval.by != SENDER:
+            yield Fault(f"approvalPolicy[{at}].by", f"must be {SENDER}: nobody else can be asked")
 
 
 def _changed_tools(

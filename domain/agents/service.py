@@ -156,7 +156,9 @@ class AgentService:
         downstream, exchanges = self.runners.recorded(agent)
         resource = Resource(ResourceKind.AGENT, agent.slug, 0)
         answer = await self.trials.ask(caller, resource, text, downstream)
-        return AgentTest(answer, list(exchanges) if agent.level >= Level.UPDATE else [])
+        prices, usage = agent.definition.prices, answer.usage
+        cost = prices.cost(usage) if prices and usage else None
+        return AgentTest(answer, list(exchanges) if agent.level >= Level.UPDATE else [], cost)
 
     async def permissions(self, caller: Caller, agent_id: int) -> Sequence[Permission]:
         """Needs DELETE."""

@@ -3,9 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import Field, StrictBool
+from pydantic import ConfigDict, Field, StrictBool
 
-from adapters.inbound.rest.bodies import Answer, Body, Config, Id, Text, Timestamp, WholeNumber
+from adapters.inbound.rest.bodies import Answer, Body, Config, Id, Number, Text, Timestamp, WholeNumber
 from adapters.inbound.rest.resources import TrialAnswer
 from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
@@ -16,6 +16,26 @@ from domain.paging import Page
 KINDS = (
     "As the kind of a rule: http, grpc, chat-completions, ...; may be left out where settings name a preset."
 )
+
+
+class AgentPrices(Body):
+    input: Number = Field(description="Of a million tokens that the model reads.", examples=[2.5])
+    output: Number = Field(description="Of a million tokens that it writes.", examples=[10.0])
+    currency: Text = Field(max_length=3, examples=["EUR"])
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class AgentApproval(Body):
+    tool: Text = Field(max_length=256, description="A glob over names of tools.", examples=["refund*"])
+    by: Text = Field(
+        model.SENDER,
+        max_length=300,
+        description="Who decides: sender, who wrote the message.",
+        examples=["sender"],
+    )
+
+    model_config = ConfigDict(from_attributes=True)
 
 
 class AgentBody(Body):
@@ -53,6 +73,13 @@ class AgentBody(Body):
         " and `secret`. A header with null keeps its stored value.",
     )
 
+    prices: AgentPrices | None = Field(None, description="What the test reckons with, and later the usage.")
+    approvalPolicy: list[AgentApproval] | None = Field(
+        None,
+        max_length=model.MAX_TOOLS,
+        description="Tools of a model for whose use somebody decides, whatever they say themselves.",
+    )
+
     def change(self) -> AgentChange:
         secret = self.secret
         if secret is None and "secret" in self.model_fields_set:
@@ -66,6 +93,10 @@ class AgentBody(Body):
             None if self.knowledge is None else tuple(self.knowledge),
             None if self.tools is None else tuple(self.tools),
             None if self.mcpServers is None else tuple(self.mcpServers),
+            None if self.prices is None else model.Prices(**self.prices.model_dump()),
+            None
+            if self.approvalPolicy is None
+            else tuple(model.ApprovalRule(approval.tool, approval.by) for approval in self.approvalPolicy),
         )
 
 
@@ -84,6 +115,8 @@ class Agent(Answer):
     createdAt: Timestamp
     updatedAt: Timestamp
     hasSecret: bool
+    prices: AgentPrices | None
+    approvalPolicy: list[AgentApproval]
     settings: dict[str, object] | None = Field(description="null for callers with READ alone.")
     tools: list[dict[str, object]] | None
     mcpServers: list[dict[str, object]] | None
@@ -119,6 +152,7 @@ class AgentTest(Answer):
     exchanges: list[AgentExchange] = Field(
         description="The calls that were made, in order, without secrets; none for callers with READ alone."
     )
+    cost: float | None = Field(description="By the agent's prices; null without them, or without a usage.")
 
 
 class AgentPermissionBody(Body):

@@ -11,7 +11,7 @@ from domain.refusals import Fault
 
 _SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _UPPER = re.compile(r"[A-Z]")
-_LISTS = {"tool": "tools", "mcp_server": "mcpServers"}
+_LISTS = {"tool": "tools", "mcp_server": "mcpServers", "approvals": "approvalPolicy"}
 _FILES = tuple(key for key in KEYS if key.endswith("_file"))
 """Keys that name files of the server, which belong to its operator."""
 _ELSEWHERE = ("match", "kind", "use", "knowledge", *_LISTS)
@@ -32,16 +32,14 @@ def rule_of_agent(slug: str, definition: AgentDefinition) -> Rule:
     """Raises `BadAgent` for the first fault."""
     if definition.kind == "builtin":
         raise BadAgent("kind", _BUILTIN)
-    table = _snake_keys(definition.settings)
-    for key in sorted(table.keys() & {*_FILES, *_ELSEWHERE}):
-        what = "is a file of the server; only a rule of RESOURCES_FILE may name it"
-        raise BadAgent(f"settings.{_camel(key)}", what if key in _FILES else "is no setting of an agent")
+    table = _settings_table(definition)
     secrets = {_SECRET: definition.secret, "SSL_CERT_FILE": os.environ.get("SSL_CERT_FILE")}
     fields = {
         "match": f"agent::{slug}",
         "kind": definition.kind,
         "token_env": definition.secret and _SECRET,
         "knowledge": list(definition.knowledge),
+        "approvals": [approval.tool for approval in definition.approval_policy],
         "tool": _tool_tables("tool", definition.tools, secrets),
         "mcp_server": _tool_tables("mcp_server", definition.mcp_servers, secrets),
     }
@@ -57,6 +55,15 @@ def rule_of_agent(slug: str, definition: AgentDefinition) -> Rule:
         return rule_of_table(table, secrets.get, note_place)
     except BadRules as error:
         raise BadAgent(place, _camel(error.what or str(error))) from None
+
+
+def _settings_table(definition: AgentDefinition) -> dict[str, Any]:
+    """Raises `BadAgent` for keys that only a rule of the operator's file may have."""
+    table = _snake_keys(definition.settings)
+    for key in sorted(table.keys() & {*_FILES, *_ELSEWHERE}):
+        what = "is a file of the server; only a rule of RESOURCES_FILE may name it"
+        raise BadAgent(f"settings.{_camel(key)}", what if key in _FILES else "is no setting of an agent")
+    return table
 
 
 def _tool_tables(

@@ -127,7 +127,8 @@ class McpServer:
 @dataclass(frozen=True, slots=True)
 class ChatModel:
     """A model behind a server; `url` is the base address up to and without `/chat/completions` or `/responses`.
-    `knowledge`: the ids of bases that it may search. `kind`: the protocol that the server speaks."""
+    `knowledge`: the ids of bases that it may search. `kind`: the protocol that the server speaks.
+    `approvals`: globs over names of tools for whose use a person decides, whatever the tools say themselves."""
 
     url: str
     model: str
@@ -141,6 +142,7 @@ class ChatModel:
     token: str | None = field(default=None, repr=False)
     kind: str = CHAT_COMPLETIONS
     mcp_servers: tuple[McpServer, ...] = ()
+    approvals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

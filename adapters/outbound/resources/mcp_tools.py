@@ -9,14 +9,13 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.chat_model import McpServer, ToolCall, ToolOffer
-from adapters.outbound.resources.model_tools import UNREACHABLE, Tool
+from adapters.outbound.resources.model_tools import UNREACHABLE, Tool, matches
 from domain.json_text import is_too_deep
 from ports.http import Http
 
@@ -129,7 +128,7 @@ class McpTools:
 
         name = tool_name(server.name, tool.name)
         description = (tool.description or tool.title or "")[:MAX_DESCRIPTION]
-        confirm = server.confirm if isinstance(server.confirm, bool) else _matches(tool.name, server.confirm)
+        confirm = server.confirm if isinstance(server.confirm, bool) else matches(tool.name, server.confirm)
         return Tool(ToolOffer(name, description, schema), confirm, use)
 
 
@@ -152,7 +151,7 @@ def _usable(
     usable: list[tuple[types.Tool, Mapping[str, Any], int]] = []
     left_out: list[str] = []
     for tool in listed:
-        if len(tool.name) > MAX_NAME or not _matches(tool.name, globs):
+        if len(tool.name) > MAX_NAME or not matches(tool.name, globs):
             continue
         schema = usable_schema(tool.input_schema) if len(usable) < MAX_TOOLS else {}
         text = json.dumps(schema)
@@ -171,10 +170,6 @@ def usable_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
         "type": "object",
         "properties": properties if isinstance(properties, dict) else {},
     }
-
-
-def _matches(name: str, globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def _warn_of_failure(server: McpServer, failed: Exception) -> None:

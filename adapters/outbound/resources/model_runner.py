@@ -20,6 +20,7 @@ from adapters.outbound.resources.model_tools import (
     UNREACHABLE,
     RuleTools,
     Tool,
+    matches,
 )
 from domain.rendering import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
@@ -79,6 +80,7 @@ class ModelRunner:
         self._history_tokens = model.history_tokens
         self._tools = RuleTools(http, model.tools, user_address).all()
         self._mcp_tools = McpTools(http, model.mcp_servers, user_address=user_address)
+        self._approvals = model.approvals
         self._base_ids = model.knowledge
         self._knowledge = knowledge
 
@@ -169,7 +171,8 @@ class ModelRunner:
         for call in calls:
             await run.add(call.turn())
             parameters, tool = call.parameters(), run.tools.get(call.name)
-            needs_decision = tool and tool.confirm and call.name not in run.request.approved_tools
+            must_decide = tool and (tool.confirm or matches(call.name, self._approvals))
+            needs_decision = must_decide and call.name not in run.request.approved_tools
             if parameters is not None and needs_decision:
                 return checked_confirmation(call.name, parameters)
             if run.knowledge and call.name == SEARCH:

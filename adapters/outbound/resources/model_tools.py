@@ -1,7 +1,8 @@
 """The tools that a model may use, and the words in which it learns of failures."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Any
 
@@ -64,3 +65,7 @@ class RuleTools:
             return text if answer.ok else f"The tool failed with status {answer.status}: {text}"
 
         return Tool(ToolOffer(tool.name, tool.description, tool.parameters), tool.confirm, use)
+
+
+def matches(name: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)

@@ -284,6 +284,7 @@ class _Reader:
             token=self.token(),
             kind=kind,
             mcp_servers=self.mcp_servers(),
+            approvals=self.globs("approvals"),
         )
 
     def langgraph(self) -> LangGraphAgent:

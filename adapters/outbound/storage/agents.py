@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import psycopg
@@ -18,7 +19,7 @@ from adapters.outbound.storage.statements import upsert
 from adapters.outbound.storage.tables import agent, agent_permission, channel_instance
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.access.sharing import Level, Permission
-from domain.agents.model import Agent, AgentDefinition, AgentTool, slug_of
+from domain.agents.model import Agent, AgentDefinition, AgentTool, ApprovalRule, Prices, slug_of
 from domain.refusals import Conflict
 from domain.routing.resource import parse_resource
 
@@ -172,6 +173,8 @@ class PostgresAgents:
             "tools": [_tool_document(tool) for tool in definition.tools],
             "mcpServers": [_tool_document(server) for server in definition.mcp_servers],
             "secret": definition.secret,
+            "prices": definition.prices and asdict(definition.prices),
+            "approvalPolicy": [asdict(approval) for approval in definition.approval_policy],
         }
         return self._cipher.encrypt(json.dumps(document))
 
@@ -188,6 +191,8 @@ class PostgresAgents:
                 tuple(AgentTool(**tool) for tool in document["tools"]),
                 tuple(AgentTool(**server) for server in document["mcpServers"]),
                 document["secret"],
+                Prices(**document["prices"]) if document["prices"] else None,
+                tuple(ApprovalRule(**approval) for approval in document["approvalPolicy"]),
             )
         except DecryptionError as error:
             log.error("the settings of an agent cannot be decrypted: %s", error, extra={"agent": agent_id})

@@ -156,6 +156,24 @@ Feature: Agents that users set up themselves
       Given ann has the agent "Inside" behind a gRPC target
       Then the agent's fault names "trusted"
 
+  Rule: A policy of the agent says for which tools somebody decides
+
+    Scenario: A tool that needs no approval of its own
+      Given ann has the agent "Helper" of a model that refunds, with an approval for "refund*"
+      And ann's instance is bound to "agent::helper"
+      When somebody writes "Give me my money back"
+      Then the answer asks for "refund_order"
+      When somebody writes "yes"
+      Then the tool was used once
+
+  Rule: A test tells what the answer cost
+
+    @grpc
+    Scenario: By the prices of the agent
+      Given ann has the agent "Helper" of a model, at 2 EUR a million tokens read and 10 written
+      When ann tests the agent with "Hello"
+      Then the test cost 0.0012 EUR
+
   Rule: Faults name the field
 
     Scenario Outline: A setting that is wrong
@@ -179,6 +197,8 @@ Feature: Agents that users set up themselves
         | a number in words      | settings.historyTokens: must  |
         | a base of others       | knowledge: names base 4711    |
         | a tool without address | tools[0].url: is missing      |
+        | a price below zero     | prices.input: must be from 0  |
+        | an approver of a team  | approvalPolicy[0].by: must be |
         | an id that is no slug  | resourceId: must be agent::   |
         | the id of a built-in   | resourceId: names a built-in  |
 

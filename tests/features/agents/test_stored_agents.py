@@ -44,6 +44,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "a number in words": with_setting(MODEL, historyTokens="many"),
     "a base of others": {**MODEL, "knowledge": [4711]},
     "a tool without address": {**MODEL, "tools": [{"name": "t"}]},
+    "a price below zero": {**MODEL, "prices": {"input": -1, "output": 1, "currency": "EUR"}},
+    "an approver of a team": {**MODEL, "approvalPolicy": [{"tool": "*", "by": "team:3"}]},
     "an id that is no slug": {**HTTP, "resourceId": "agent::Not a slug"},
     "the id of a built-in": {**HTTP, "resourceId": "agent::echo"},
 }
@@ -58,18 +60,31 @@ class Server(StandIn):
         self.asked: list[Seen] = []
         self.answers: list[str] = []
         self.passages = ""
-        self.refuses = False
+        self.refuses = self.searches = self.calls_tool = False
+        self.used = 0
 
     def answer(self, seen: Seen) -> Reply:
         if seen.path.endswith("/answers"):
             self.answers.append(seen.json["response"])
             return Reply()
+        if seen.path.endswith("/refund"):
+            self.used += 1
+            return Reply(json={"refunded": True})
         self.asked.append(seen)
         if self.refuses:
             return Reply(403, {"error": "no"})
         if not seen.path.endswith("/chat/completions"):
             return Reply(json={"text": f"Noted: {seen.json['text']}"})
         last = seen.json["messages"][-1]
+        if self.calls_tool and last["role"] == "user":
+            call = {"name": "refund_order", "arguments": "{}"}
+            calls = [{"id": "1", "type": "function", "function": call}]
+            message = {"role": "assistant", "content": None, "tool_calls": calls}
+            return Reply(json={"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+        if not self.searches:
+            usage = {"prompt_tokens": 100, "completion_tokens": 100, "total_tokens": 200}
+            choice = {"message": {"content": "Done"}, "finish_reason": "stop"}
+            return Reply(json={"choices": [choice], "usage": usage})
         if last["role"] == "tool":
             self.passages = last["content"]
             return Reply(json={"choices": [{"message": {"content": "40 bar [1]"}, "finish_reason": "stop"}]})
@@ -118,6 +133,11 @@ class Scene:
     def of_http(self, name: str, user: str = "ann", url: str = "", **more: Any) -> None:
         url = url or f"{self.url}/ask"
         self.set_up(user, name=name, kind="http", settings={"url": url}, **more)
+
+    def of_model(self, name: str, **more: Any) -> None:
+        settings = {"url": f"{self.url}/v1", "model": "m", "historyTokens": 1000}
+        self.set_up("ann", name=name, kind="chat-completions", settings=settings, **more)
+        assert self.reply.status_code == 201, self.reply.text
 
     def bind(self, user: str, resource: str, **more: Any) -> None:
         body = {
@@ -179,9 +199,24 @@ def has_base(scene: Scene, name: str, text: str) -> None:
 
 @given(parsers.parse('ann has the agent "{name}" of a model that searches the base'))
 def has_model(scene: Scene, name: str) -> None:
-    settings = {"url": f"{scene.url}/v1", "model": "m", "historyTokens": 1000}
-    scene.set_up("ann", name=name, kind="chat-completions", settings=settings, knowledge=[scene.base])
-    assert scene.reply.status_code == 201, scene.reply.text
+    scene.server.searches = True
+    scene.of_model(name, knowledge=[scene.base])
+
+
+@given(parsers.parse('ann has the agent "{name}" of a model that refunds, with an approval for "{tool}"'))
+def has_refunds(scene: Scene, name: str, tool: str) -> None:
+    scene.server.calls_tool = True
+    refund = {"name": "refund_order", "url": f"{scene.url}/refund", "confirm": False}
+    scene.of_model(name, tools=[refund], approvalPolicy=[{"tool": tool, "by": "sender"}])
+
+
+@given(
+    parsers.parse(
+        'ann has the agent "{name}" of a model, at {read:d} EUR a million tokens read and {written:d} written'
+    )
+)
+def has_prices(scene: Scene, name: str, read: int, written: int) -> None:
+    scene.of_model(name, prices={"input": read, "output": written, "currency": "EUR"})
 
 
 @given(parsers.parse('{user}\'s instance is bound to "{resource}"'))
@@ -417,3 +452,20 @@ def fault_names(scene: Scene, words: str) -> None:
 def got_passage(scene: Scene, text: str) -> None:
     assert text in scene.server.passages
     assert scene.server.answers[0].startswith("40 bar")
+
+
+@then(parsers.parse('the answer asks for "{tool}"'))
+def asks_for(scene: Scene, tool: str) -> None:
+    assert tool in scene.server.answers[-1]
+    assert scene.server.used == 0
+
+
+@then("the tool was used once")
+def used_once(scene: Scene) -> None:
+    assert scene.server.used == 1
+    assert scene.server.answers[-1] == "Done"
+
+
+@then(parsers.parse("the test cost {cost:f} EUR"))
+def cost_of_test(scene: Scene, cost: float) -> None:
+    assert scene.tested["cost"] == pytest.approx(cost)

@@ -62,6 +62,82 @@ class BaseList(_message.Message):
 Global___BaseList: _TypeAlias = BaseList  # noqa: Y015
 
 @_typing.final
+class Prices(_message.Message):
+    """What a million tokens cost."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INPUT_FIELD_NUMBER: _builtins.int
+    OUTPUT_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    input: _builtins.float
+    """Of those that the model reads."""
+    output: _builtins.float
+    """Of those that it writes."""
+    currency: _builtins.str
+    """A code of three letters, such as EUR."""
+    def __init__(
+        self,
+        *,
+        input: _builtins.float = ...,
+        output: _builtins.float = ...,
+        currency: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["currency", b"currency", "input", b"input", "output", b"output"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Prices: _TypeAlias = Prices  # noqa: Y015
+
+@_typing.final
+class ApprovalRule(_message.Message):
+    """Tools for whose use somebody decides, whatever the tools say themselves."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    tool: _builtins.str
+    """A glob over names of tools."""
+    by: _builtins.str
+    """"sender": who wrote the message."""
+    def __init__(
+        self,
+        *,
+        tool: _builtins.str = ...,
+        by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalRule: _TypeAlias = ApprovalRule  # noqa: Y015
+
+@_typing.final
+class ApprovalRuleList(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]: ...
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[Global___ApprovalRule] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalRuleList: _TypeAlias = ApprovalRuleList  # noqa: Y015
+
+@_typing.final
 class Agent(_message.Message):
     """An agent without its secrets."""
 
@@ -82,6 +158,8 @@ class Agent(_message.Message):
     SETTINGS_JSON_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
     MCP_SERVERS_FIELD_NUMBER: _builtins.int
+    PRICES_FIELD_NUMBER: _builtins.int
+    APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     resource_id: _builtins.str
     """What instances are bound to: agent::<slug>."""
@@ -111,6 +189,10 @@ class Agent(_message.Message):
 
     @_builtins.property
     def mcp_servers(self) -> Global___ObjectList: ...
+    @_builtins.property
+    def prices(self) -> Global___Prices: ...
+    @_builtins.property
+    def approval_policy(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]: ...
     def __init__(
         self,
         *,
@@ -129,19 +211,25 @@ class Agent(_message.Message):
         settings_json: _builtins.str | None = ...,
         tools: Global___ObjectList | None = ...,
         mcp_servers: Global___ObjectList | None = ...,
+        prices: Global___Prices | None = ...,
+        approval_policy: _abc.Iterable[Global___ApprovalRule] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers", "_settings_json", b"_settings_json", "_tools", b"_tools", "mcp_servers", b"mcp_servers", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers", "_prices", b"_prices", "_settings_json", b"_settings_json", "_tools", b"_tools", "mcp_servers", b"mcp_servers", "prices", b"prices", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers", "_settings_json", b"_settings_json", "_tools", b"_tools", "created_at_us", b"created_at_us", "fault", b"fault", "has_secret", b"has_secret", "id", b"id", "kind", b"kind", "knowledge", b"knowledge", "level", b"level", "mcp_servers", b"mcp_servers", "name", b"name", "owner", b"owner", "resource_id", b"resource_id", "settings_json", b"settings_json", "tools", b"tools", "trusted", b"trusted", "updated_at_us", b"updated_at_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers", "_prices", b"_prices", "_settings_json", b"_settings_json", "_tools", b"_tools", "approval_policy", b"approval_policy", "created_at_us", b"created_at_us", "fault", b"fault", "has_secret", b"has_secret", "id", b"id", "kind", b"kind", "knowledge", b"knowledge", "level", b"level", "mcp_servers", b"mcp_servers", "name", b"name", "owner", b"owner", "prices", b"prices", "resource_id", b"resource_id", "settings_json", b"settings_json", "tools", b"tools", "trusted", b"trusted", "updated_at_us", b"updated_at_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__mcp_servers: _TypeAlias = _typing.Literal["mcp_servers"]  # noqa: Y015
     _WhichOneofArgType__mcp_servers: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers"]  # noqa: Y015
+    _WhichOneofReturnType__prices: _TypeAlias = _typing.Literal["prices"]  # noqa: Y015
+    _WhichOneofArgType__prices: _TypeAlias = _typing.Literal["_prices", b"_prices"]  # noqa: Y015
     _WhichOneofReturnType__settings_json: _TypeAlias = _typing.Literal["settings_json"]  # noqa: Y015
     _WhichOneofArgType__settings_json: _TypeAlias = _typing.Literal["_settings_json", b"_settings_json"]  # noqa: Y015
     _WhichOneofReturnType__tools: _TypeAlias = _typing.Literal["tools"]  # noqa: Y015
     _WhichOneofArgType__tools: _TypeAlias = _typing.Literal["_tools", b"_tools"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mcp_servers) -> _WhichOneofReturnType__mcp_servers | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prices) -> _WhichOneofReturnType__prices | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__settings_json) -> _WhichOneofReturnType__settings_json | None: ...
     @_typing.overload
@@ -163,6 +251,8 @@ class AgentChange(_message.Message):
     KNOWLEDGE_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
     MCP_SERVERS_FIELD_NUMBER: _builtins.int
+    PRICES_FIELD_NUMBER: _builtins.int
+    APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     resource_id: _builtins.str
     """One is made of the name where none is given."""
@@ -178,6 +268,10 @@ class AgentChange(_message.Message):
 
     @_builtins.property
     def mcp_servers(self) -> Global___ObjectList: ...
+    @_builtins.property
+    def prices(self) -> Global___Prices: ...
+    @_builtins.property
+    def approval_policy(self) -> Global___ApprovalRuleList: ...
     def __init__(
         self,
         *,
@@ -189,11 +283,15 @@ class AgentChange(_message.Message):
         knowledge: Global___BaseList | None = ...,
         tools: Global___ObjectList | None = ...,
         mcp_servers: Global___ObjectList | None = ...,
+        prices: Global___Prices | None = ...,
+        approval_policy: Global___ApprovalRuleList | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_kind", b"_kind", "_knowledge", b"_knowledge", "_mcp_servers", b"_mcp_servers", "_name", b"_name", "_resource_id", b"_resource_id", "_secret", b"_secret", "_settings_json", b"_settings_json", "_tools", b"_tools", "kind", b"kind", "knowledge", b"knowledge", "mcp_servers", b"mcp_servers", "name", b"name", "resource_id", b"resource_id", "secret", b"secret", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval_policy", b"_approval_policy", "_kind", b"_kind", "_knowledge", b"_knowledge", "_mcp_servers", b"_mcp_servers", "_name", b"_name", "_prices", b"_prices", "_resource_id", b"_resource_id", "_secret", b"_secret", "_settings_json", b"_settings_json", "_tools", b"_tools", "approval_policy", b"approval_policy", "kind", b"kind", "knowledge", b"knowledge", "mcp_servers", b"mcp_servers", "name", b"name", "prices", b"prices", "resource_id", b"resource_id", "secret", b"secret", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_kind", b"_kind", "_knowledge", b"_knowledge", "_mcp_servers", b"_mcp_servers", "_name", b"_name", "_resource_id", b"_resource_id", "_secret", b"_secret", "_settings_json", b"_settings_json", "_tools", b"_tools", "kind", b"kind", "knowledge", b"knowledge", "mcp_servers", b"mcp_servers", "name", b"name", "resource_id", b"resource_id", "secret", b"secret", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval_policy", b"_approval_policy", "_kind", b"_kind", "_knowledge", b"_knowledge", "_mcp_servers", b"_mcp_servers", "_name", b"_name", "_prices", b"_prices", "_resource_id", b"_resource_id", "_secret", b"_secret", "_settings_json", b"_settings_json", "_tools", b"_tools", "approval_policy", b"approval_policy", "kind", b"kind", "knowledge", b"knowledge", "mcp_servers", b"mcp_servers", "name", b"name", "prices", b"prices", "resource_id", b"resource_id", "secret", b"secret", "settings_json", b"settings_json", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__approval_policy: _TypeAlias = _typing.Literal["approval_policy"]  # noqa: Y015
+    _WhichOneofArgType__approval_policy: _TypeAlias = _typing.Literal["_approval_policy", b"_approval_policy"]  # noqa: Y015
     _WhichOneofReturnType__kind: _TypeAlias = _typing.Literal["kind"]  # noqa: Y015
     _WhichOneofArgType__kind: _TypeAlias = _typing.Literal["_kind", b"_kind"]  # noqa: Y015
     _WhichOneofReturnType__knowledge: _TypeAlias = _typing.Literal["knowledge"]  # noqa: Y015
@@ -202,6 +300,8 @@ class AgentChange(_message.Message):
     _WhichOneofArgType__mcp_servers: _TypeAlias = _typing.Literal["_mcp_servers", b"_mcp_servers"]  # noqa: Y015
     _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
     _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
+    _WhichOneofReturnType__prices: _TypeAlias = _typing.Literal["prices"]  # noqa: Y015
+    _WhichOneofArgType__prices: _TypeAlias = _typing.Literal["_prices", b"_prices"]  # noqa: Y015
     _WhichOneofReturnType__resource_id: _TypeAlias = _typing.Literal["resource_id"]  # noqa: Y015
     _WhichOneofArgType__resource_id: _TypeAlias = _typing.Literal["_resource_id", b"_resource_id"]  # noqa: Y015
     _WhichOneofReturnType__secret: _TypeAlias = _typing.Literal["secret"]  # noqa: Y015
@@ -211,6 +311,8 @@ class AgentChange(_message.Message):
     _WhichOneofReturnType__tools: _TypeAlias = _typing.Literal["tools"]  # noqa: Y015
     _WhichOneofArgType__tools: _TypeAlias = _typing.Literal["_tools", b"_tools"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__approval_policy) -> _WhichOneofReturnType__approval_policy | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__kind) -> _WhichOneofReturnType__kind | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__knowledge) -> _WhichOneofReturnType__knowledge | None: ...
@@ -218,6 +320,8 @@ class AgentChange(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mcp_servers) -> _WhichOneofReturnType__mcp_servers | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__name) -> _WhichOneofReturnType__name | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prices) -> _WhichOneofReturnType__prices | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__resource_id) -> _WhichOneofReturnType__resource_id | None: ...
     @_typing.overload
@@ -473,6 +577,9 @@ class TestAgentResponse(_message.Message):
 
     ANSWER_FIELD_NUMBER: _builtins.int
     EXCHANGES_FIELD_NUMBER: _builtins.int
+    COST_FIELD_NUMBER: _builtins.int
+    cost: _builtins.float
+    """By the agent's prices; not set without them, or where the agent told no usage."""
     @_builtins.property
     def answer(self) -> _resources_pb2.TrialAnswer: ...
     @_builtins.property
@@ -484,12 +591,15 @@ class TestAgentResponse(_message.Message):
         *,
         answer: _resources_pb2.TrialAnswer | None = ...,
         exchanges: _abc.Iterable[Global___AgentExchange] | None = ...,
+        cost: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "answer", b"answer", "cost", b"cost"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "exchanges", b"exchanges"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "answer", b"answer", "cost", b"cost", "exchanges", b"exchanges"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__cost: _TypeAlias = _typing.Literal["cost"]  # noqa: Y015
+    _WhichOneofArgType__cost: _TypeAlias = _typing.Literal["_cost", b"_cost"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cost) -> _WhichOneofReturnType__cost | None: ...
 
 Global___TestAgentResponse: _TypeAlias = TestAgentResponse  # noqa: Y015
 
