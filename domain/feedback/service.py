@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from domain.access.model import Caller
+from domain.conversations.history import MOST_INSTANCES
 from domain.feedback.model import Feedback, FeedbackFilter
 from domain.instances.lookup import owned_instance
 from domain.paging import Page, checked_limit
+from domain.refusals import Fault, Invalid
 from ports.conversations import FeedbackStore
 from ports.instances import InstanceStore
 
@@ -23,6 +25,8 @@ class FeedbackService:
         """The latest first. A page may hold fewer votes than the limit while others follow, as those on erased
         answers are left out. Raises `NotFound`, `Forbidden`, `Invalid`."""
         checked_limit(limit)
+        if len(wanted.instance_ids) > MOST_INSTANCES:
+            raise Invalid.of([Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")])
         if wanted.instance_ids:
             owned = [await owned_instance(self.instances, caller, id) for id in wanted.instance_ids]
             names = {instance.id: instance.channel_name for instance in owned}

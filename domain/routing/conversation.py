@@ -23,6 +23,7 @@ class ConversationContext:
     attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
     was told that the pressed button was seen. `offered` is the id of the latest message that offered numbered
     choices. `asked_by`: the resource whose question the event answers, empty for none or one that is not known.
+    `labels` are those of the conversation.
     `fell_back`: which resource answered in place of another one, and why; empty where none had to.
     """
 
@@ -38,6 +39,7 @@ class ConversationContext:
     offered: str | None = None
     asked_by: str = ""
     fell_back: str = ""
+    labels: Sequence[str] = ()
 
     @property
     def config(self) -> ChannelConfig:

@@ -191,6 +191,7 @@ class InvocationService:
                 event.context,
                 not event.is_direct,
                 user_id is not None,
+                context.labels,
             )
             chosen = await off_loop(len(event.text), choose, instance.routes, situation)
         if chosen is None and instance.resource_id is None:

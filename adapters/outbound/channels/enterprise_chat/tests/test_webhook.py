@@ -516,3 +516,33 @@ def test_the_data_of_a_card_of_another_program() -> None:
     assert asked.context["payload"] == {"order": 7, "again": True}
     (pressed,) = webhook.read(fixture("invoke_choice")).events
     assert "payload" not in bounded(pressed.context)
+
+
+# --- thumbs of Teams
+
+
+@pytest.mark.parametrize(("reaction", "emoji"), [("like", "👍"), ("dislike", "👎")])
+def test_a_thumb_of_teams_is_a_reaction_to_the_answer(reaction: str, emoji: str) -> None:
+    value = {"actionName": "feedback", "actionValue": {"reaction": reaction, "feedback": "{}"}}
+    received = read(fixture("invoke_choice", name="message/submitAction", value=value))
+    (vote,) = received.events
+    assert (vote.reaction, vote.text, vote.choice) == (emoji, "", None)
+    assert vote.reacted_ref == "1795176003999"
+    assert (received.answer.status, json.loads(received.answer.body)) == (200, {})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "x",
+        {},
+        {"actionValue": []},
+        {"actionValue": {"reaction": {}}},
+        {"actionValue": {"reaction": "x"}},
+    ],
+)
+def test_another_submission_is_no_vote(content: Any) -> None:
+    value = {"actionName": "feedback", "actionValue": content}
+    received = read(fixture("invoke_choice", name="message/submitAction", value=value))
+    assert (received.kind, received.events) == ("ignored:invoke", ())
