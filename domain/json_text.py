@@ -39,11 +39,11 @@ class TooMany(ValueError):
     """A JSON text holds more than MOST_VALUES."""
 
 
-def has_too_many(text: bytes) -> bool:
-    """Return True if a JSON text in UTF-8 holds more than MOST_VALUES."""
-    if len(text) <= MOST_VALUES or _values_at_most(text) <= MOST_VALUES:
+def has_too_many(text: bytes, most: int = MOST_VALUES) -> bool:
+    """Return True if a JSON text in UTF-8 holds more values than `most`."""
+    if len(text) <= most or _values_at_most(text) <= most:
         return False
-    return _values_at_most(_STRING.sub(b"", text)) > MOST_VALUES
+    return _values_at_most(_STRING.sub(b"", text)) > most
 
 
 def _values_at_most(text: bytes) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from domain.access.model import Caller
 from domain.knowledge.model import Base, SearchResult
-from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult
+from domain.routing.model import AgentTask, Resource, ResourceRule, ResourceRules, RunRequest, RunResult
 
 
 class ResourceDirectory(Protocol):
@@ -98,6 +98,37 @@ class ResourceStates(Protocol):
     ) -> None:
         """Replaces the state; an empty one deletes it. Nothing is saved for a stored message that was erased, or for
         an instance that is gone."""
+
+
+LEASE_SECONDS = 120
+"""How long a task is one process's to poll."""
+LONGEST_PAUSE = 600.0
+"""Seconds between two polls of a task, where the resource asks for a pause."""
+
+
+class AgentTasks(Protocol):
+    """Tasks that outlive their runs. A task belongs to the request that began it."""
+
+    async def add(self, task: AgentTask) -> bool:
+        """Stores a task to be polled; one that is stored stays as it is. False: the instance is gone, or the message
+        was erased."""
+
+    async def take_back(self, instance_id: int, request_id: str) -> bool:
+        """Ends the polling of a task, as its run goes on. False: its result was sent already."""
+
+    async def lease_due(self) -> Sequence[AgentTask]:
+        """Tasks that are to be polled now; each is this caller's for `LEASE_SECONDS`."""
+
+    async def postpone(self, task: AgentTask, seconds: float) -> None:
+        """Polls the task again after so many seconds."""
+
+    async def finish(self, task: AgentTask) -> None:
+        """Notes that the task is polled no more."""
+
+
+class TaskPoller(Protocol):
+    async def poll(self, task: AgentTask, owner: str) -> RunResult | None:
+        """The result of a task of an instance of that owner, None while the resource works on it. Raises `DownstreamFailed`."""
 
 
 class ChatHistory(Protocol):

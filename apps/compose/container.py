@@ -111,6 +111,7 @@ class Container(CoreContainer):
         storage,
         CoreContainer.channels,
         downstream,
+        CoreContainer.resources.provided.tasks,
         transcriber,
         CoreContainer.sending,
         CoreContainer.subscriptions.provided.channels,

@@ -127,6 +127,7 @@ def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowled
         storage.resource_states,
         storage.agents,
         storage.event_bus,
+        storage.agent_tasks,
         knowledge.answers,
     )
 

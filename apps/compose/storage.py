@@ -7,6 +7,7 @@ from functools import partial
 from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
+from adapters.outbound.storage.agent_tasks import PostgresAgentTasks
 from adapters.outbound.storage.agents import PostgresAgents
 from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
@@ -109,6 +110,7 @@ class Storage:
         self.messages = PostgresMessages(database, bus.inbound_enqueued, bus.outbound_enqueued)
         self.chat_history = PostgresChatHistory(database)
         self.agents = PostgresAgents(database, self.config_cipher, bus.agents_changed)
+        self.agent_tasks = PostgresAgentTasks(database)
         self.resource_states = PostgresResourceStates(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
         self.retention = Retention(database, times_of(settings), foundation.meter.removed)

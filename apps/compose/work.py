@@ -12,7 +12,7 @@ from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
 from adapters.outbound.resources.rules import BadRules, Rule
 from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
-from adapters.outbound.resources.stored_agents import StoredAgents
+from adapters.outbound.resources.stored_agents import ResourceTasks, StoredAgents
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.feedback import PostgresFeedback
@@ -30,6 +30,7 @@ from domain.conversations.sending import SendingService
 from domain.delivery.drafts import LimitedDrafts
 from domain.delivery.rate_limits import RateLimiter
 from domain.delivery.service import DeliveryService
+from domain.routing.agent_tasks import AgentTaskService
 from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
 from domain.routing.drafting import DraftService
@@ -43,7 +44,7 @@ from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
 from ports.http import Http
 from ports.indexing import Parser
-from ports.resources import ChatHistory, Downstream, KnowledgeReader, ResourceStates
+from ports.resources import AgentTasks, ChatHistory, Downstream, KnowledgeReader, ResourceStates, TaskPoller
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
@@ -60,6 +61,7 @@ class Work:
         storage: Storage,
         channels: Channels,
         downstream: Downstream,
+        task_poller: TaskPoller,
         transcriber: Transcriber | None,
         sending: SendingService,
         delivery_channels: AllChannels,
@@ -110,6 +112,16 @@ class Work:
             storage.unanswered,
             settings.verification_page,
         )
+        self.agent_tasks = AgentTaskService(
+            storage.agent_tasks,
+            task_poller,
+            instances,
+            channels.registry,
+            channels.destinations,
+            sending,
+            channels.files,
+            health,
+        )
         withdrawals = Withdrawals()
         bus.on_withdrawal(withdrawals.withdraw)
         self.conversations = ConversationService(
@@ -149,14 +161,16 @@ class Resources:
         states: ResourceStates,
         agents: AgentStore,
         bus: EventBus,
+        tasks: AgentTasks,
         knowledge: KnowledgeReader,
     ) -> None:
         self._channels = GrpcChannels()
         builtins, seconds = Builtins(knowledge), float(settings.downstream_timeout)
-        runners = Runners(http, self._channels, history, states, builtins, knowledge, _retrying)
+        runners = Runners(http, self._channels, history, states, tasks, builtins, knowledge, _retrying)
         self.rules = _rules(settings, runners.build)
         self.models = RuleModels(self.rules, runners, seconds)
         self.agents = StoredAgents(agents, runners, self.rules)
+        self.tasks = ResourceTasks(self.rules, self.agents, runners)
         bus.on_agents(self.agents.forget)
         self.directory = Directory(self.rules, self.agents, settings.downstream_url, seconds)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None

@@ -112,6 +112,7 @@ class WorkerComponent(Component):
                 PeriodicTask("events", PUBLISH_SECONDS, storage.event_log.publish),
                 PeriodicTask("expired limits", 60.0, work.shared_limits.remove_expired),
                 PeriodicTask("expired confirmations", 60.0, work.approvals.expire),
+                PeriodicTask("tasks of agents", 1.0, work.agent_tasks.poll_due),
             ]
         )
         self.periodic_task: asyncio.Task[None] | None = None

@@ -98,11 +98,22 @@ class SendingService:
     async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:
         """Stores a resource's answer to be sent to a session id, to an address, or by default to the default one. The
         same key gives the same answer, whatever the message. Raises as `send`."""
+        known = await self.sends.session(instance.id, to) if to else None
+        place = NewMessage(session_id=to) if known and known.target else NewMessage(to=to or None)
+        return await self._send_answer(instance, place, answer, idempotency_key)
+
+    async def send_result(
+        self, instance: Instance, session_id: str, answer: Answer, idempotency_key: str
+    ) -> QueuedSend:
+        """Stores a resource's answer that comes late, to be sent to its conversation. As `forward` otherwise."""
+        return await self._send_answer(instance, NewMessage(session_id=session_id), answer, idempotency_key)
+
+    async def _send_answer(
+        self, instance: Instance, place: NewMessage, answer: Answer, idempotency_key: str
+    ) -> QueuedSend:
         channel = self._channel(instance)
         if stored := await self.sends.repeated(instance.id, idempotency_key):
             return _queued(stored, "")
-        known = await self.sends.session(instance.id, to) if to else None
-        place = NewMessage(session_id=to) if known and known.target else NewMessage(to=to or None)
         conversation = await self._conversation(instance, channel, place)
         send = await self._rendered(instance, channel, conversation, answer)
         await self.files.share(answer.artifacts, FilePlace(instance.id, conversation.session_id))

@@ -92,6 +92,11 @@ class ResourceFailed(ProcessingFailed):
 T = TypeVar("T")
 
 
+WITHDRAWN = "withdrawn"
+"""The argument of the cancellation of work on a message that is withdrawn. At the end of a process work is cancelled
+too, and goes on in another process."""
+
+
 class Withdrawn(Exception):
     """The message that was worked on is withdrawn: its outcome must not be stored."""
 
@@ -106,7 +111,7 @@ class Withdrawals:
     def withdraw(self, inbox_id: int) -> None:
         if task := self._running.get(inbox_id):
             self._withdrawn.add(inbox_id)
-            task.cancel()
+            task.cancel(WITHDRAWN)
 
     async def run(self, ids: Sequence[int], work: Awaitable[T]) -> T:
         """The result of the work. Raises `Withdrawn`."""

@@ -223,6 +223,26 @@ class RunDelta:
     usage: Usage | None = None
 
 
+@value
+class AgentTask:
+    """A task that a resource works on after the time of the run: it began with the request `request_id`, and its
+    result is sent first. `polls`: how often it was asked for. `overdue`: it takes longer than `TASK_HOURS`."""
+
+    instance_id: int
+    session_id: str
+    resource: Resource
+    request_id: str
+    task_id: str
+    inbox_id: int | None = None
+    polls: int = 0
+    overdue: bool = False
+
+
+TASK_HOURS = 24
+"""How long the result of a task is waited for."""
+TAKES_LONGER = "This takes longer. The answer comes here when it is ready."
+
+
 RULE, AGENT, BUILTIN, DEFAULT, NOTHING = "rule", "agent", "built-in", "default", "nothing"
 """What takes a resource id: a rule of the file, a stored agent, a built-in, DOWNSTREAM_URL, or nothing."""
 

@@ -9,7 +9,7 @@ from domain.access.sharing import Level
 from domain.agents.model import Agent
 from domain.knowledge.model import Base, SearchResult
 from domain.refusals import StorageAway
-from domain.routing.model import InputFile, Resource, RunRequest, RunResult, RunSender
+from domain.routing.model import AgentTask, InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
 from ports.resources import Turn
 
@@ -99,6 +99,34 @@ class States:
         inbox_id: int | None = None,
     ) -> None:
         self.saved[instance_id, session_id, str(resource)] = dict(state)
+
+
+class Tasks:
+    """`ports.resources.AgentTasks` in memory. `refuses`: the instance is gone."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, AgentTask] = {}
+        self.finished: set[str] = set()
+        self.refuses = False
+
+    async def add(self, task: AgentTask) -> bool:
+        if not self.refuses:
+            self.open[task.request_id] = task
+        return not self.refuses
+
+    async def take_back(self, instance_id: int, request_id: str) -> bool:
+        self.open.pop(request_id, None)
+        return request_id not in self.finished
+
+    async def lease_due(self) -> Sequence[AgentTask]:
+        return list(self.open.values())
+
+    async def postpone(self, task: AgentTask, seconds: float) -> None:
+        """It stays open."""
+
+    async def finish(self, task: AgentTask) -> None:
+        self.finished.add(task.request_id)
+        del self.open[task.request_id]
 
 
 class Remembered:

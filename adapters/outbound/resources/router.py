@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import ldexp
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from adapters.outbound.resources.a2a.cards import CardCache
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.chat_model import ChatModel
@@ -18,12 +19,23 @@ from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
 from adapters.outbound.resources.langgraph_runner import LangGraphRunner
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.model_runner import ModelRunner
-from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
+from adapters.outbound.resources.rules import A2aTarget, BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
 from ports.http import Http
-from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, ResourceStates, Turn
+from ports.resources import (
+    AgentTasks,
+    ChatHistory,
+    Downstream,
+    DownstreamFailed,
+    KnowledgeReader,
+    ResourceStates,
+    Turn,
+)
+
+if TYPE_CHECKING:
+    from adapters.outbound.resources.a2a.runner import A2aRunner
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 20.0
@@ -162,9 +174,11 @@ class Runners:
     channels: GrpcChannels
     history: ChatHistory
     states: ResourceStates
+    tasks: AgentTasks
     builtins: Builtins
     reader: KnowledgeReader
     retry: Retry
+    cards: CardCache = field(default_factory=CardCache)
 
     def build(self, rule: Rule) -> Downstream:
         runner: Downstream
@@ -190,7 +204,14 @@ class Runners:
             case ChatModel() as model:
                 chat = ModelRunner(self.http, self.history, model, Knowledge(self.reader))
                 runner = WithSources(self.retry(chat))
+            case A2aTarget() as a2a:
+                runner = self.retry(self.for_agent(a2a))
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
+
+    def for_agent(self, target: A2aTarget) -> "A2aRunner":
+        from adapters.outbound.resources.a2a.runner import A2aRunner  # its library takes half a second
+
+        return A2aRunner(self.http, self.states, self.tasks, target, self.cards)
 
     def for_url(self, url: str) -> Downstream:
         """What runs everything that no rule and no built-in takes."""

@@ -105,7 +105,7 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
-_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph", "ag-ui", DIFY, FLOWISE)
+_KINDS = ("builtin", "http", "grpc", CHAT_COMPLETIONS, RESPONSES, "langgraph", "ag-ui", "a2a", DIFY, FLOWISE)
 MAX_TABLE = 16_000
 MAX_BASES = 20
 MAX_TOOLS = 128
@@ -143,6 +143,16 @@ class GrpcTarget:
     token: str | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class A2aTarget:
+    """An agent that speaks A2A. `url` is its base address, or that of its agent card. `stream`: None does as the card
+    says."""
+
+    url: str
+    stream: bool | None = None
+    token: str | None = field(default=None, repr=False)
+
+
 Target = (
     BuiltinTarget
     | HttpTarget
@@ -150,6 +160,7 @@ Target = (
     | ChatModel
     | LangGraphAgent
     | AgUiAgent
+    | A2aTarget
     | DifyTarget
     | FlowiseTarget
 )
@@ -252,6 +263,9 @@ class _Reader:
                 return self.langgraph()
             case "ag-ui":
                 return AgUiAgent(self.url("url"), self.flag("images", default=False), self.token())
+            case "a2a":
+                stream = self.value("stream", bool, "true or false")
+                return A2aTarget(self.url("url"), stream, self.token())
             case "dify":
                 files = self.flag("files", default=False)
                 return DifyTarget(self.url("url"), self.json_table("inputs"), files, self.token())

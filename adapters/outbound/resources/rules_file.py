@@ -18,6 +18,7 @@ from adapters.outbound.resources.dify import DIFY, DifyTarget
 from adapters.outbound.resources.flowise import FLOWISE, FlowiseTarget
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.rules import (
+    A2aTarget,
     BadRules,
     BuiltinTarget,
     GrpcTarget,
@@ -161,7 +162,8 @@ class Directory:
             )
             return replace(shown, model=target.assistant)
         if not isinstance(target, ChatModel):
-            kind = {HttpTarget: "http", DifyTarget: DIFY, FlowiseTarget: FLOWISE}[type(target)]
+            kinds = {HttpTarget: "http", A2aTarget: "a2a", DifyTarget: DIFY, FlowiseTarget: FLOWISE}
+            kind = kinds[type(target)]
             return ResourceRule(RULE, rule.match, kind, safe_url(target.url), *where, has_token=has_token)
         tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
         rule_of_model = ResourceRule(

@@ -9,12 +9,12 @@ from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
 from adapters.outbound.resources.http_wrappers import Recorder, UserAddresses
 from adapters.outbound.resources.messages import request_json
 from adapters.outbound.resources.router import Runners
-from adapters.outbound.resources.rules import GrpcTarget, Rule
+from adapters.outbound.resources.rules import A2aTarget, GrpcTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.access.sharing import Level
 from domain.agents.model import Agent, AgentDefinition, AgentExchange
 from domain.refusals import Fault, Invalid
-from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
+from domain.routing.model import AgentTask, Resource, ResourceKind, RunRequest, RunResult
 from ports.agents import AgentStore
 from ports.resources import Downstream, DownstreamFailed
 
@@ -131,9 +131,7 @@ class StoredAgents:
         return _Running(agent, levels, rule, self._built(agent, rule, self.runners))
 
     def _built(self, agent: Agent, rule: Rule, runners: Runners) -> Downstream:
-        if not agent.trusted:
-            runners = replace(runners, http=UserAddresses(runners.http))
-        return AsOwner(runners.build(rule), agent.owner)
+        return AsOwner(_of_agent(agent, runners).build(rule), agent.owner)
 
     def fault(self, definition: AgentDefinition, *, trusted: bool) -> Fault | None:
         try:
@@ -159,6 +157,25 @@ class StoredAgents:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceTasks:
+    """`ports.resources.TaskPoller`: asks the A2A agents of the file's rules and of stored agents."""
+
+    file: RulesFile
+    agents: StoredAgents
+    runners: Runners
+
+    async def poll(self, task: AgentTask, owner: str) -> RunResult | None:
+        """Raises `DownstreamFailed`, also where no A2A agent is behind the resource any more, and `Unavailable`."""
+        rule, runners = self.file.rule(task.resource), self.runners
+        if rule is None and (stored := await self.agents.rule(task.resource, owner)):
+            agent, rule = stored
+            runners = _of_agent(agent, runners)
+        if rule is None or not isinstance(rule.target, A2aTarget):
+            raise DownstreamFailed(f"no A2A agent is behind {task.resource} any more", retryable=False)
+        return await runners.for_agent(rule.target).poll(task)
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedRun:
     """Runs an agent for a test; no secret is in its answer. gRPC calls are kept here: they use no HTTP port."""
 
@@ -178,6 +195,11 @@ class RecordedRun:
         finally:
             if isinstance(target, GrpcTarget):
                 self.recorder.keep_call(target.target, request_json(request), status, error)
+
+
+def _of_agent(agent: Agent, runners: Runners) -> Runners:
+    """The outbound address policy applies to all addresses of an agent that is not trusted."""
+    return runners if agent.trusted else replace(runners, http=UserAddresses(runners.http))
 
 
 def _may_use(running: _Running, user_id: str) -> bool:

@@ -71,6 +71,8 @@ REDELIVERY = timedelta(days=14)
 """How long a redelivery is recognised, and a sent message is known."""
 CHAT_TURNS = timedelta(days=30)
 """How long built-in chat completions remember what was said."""
+AGENT_TASKS = timedelta(days=2)
+"""Longer than a task is polled, so that a run that is repeated knows that its result was sent."""
 VERIFICATION_SENDS = timedelta(hours=2)
 """The limits on messages with codes count within an hour."""
 NOTICES = timedelta(days=2)
@@ -156,6 +158,8 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(
         "states of resources", "resource_state", key, "updated_at", CHAT_TURNS, "resource_state_by_age"
     )
+    key = "instance_id, request_id"
+    yield Rule("tasks of agents", "agent_task", key, "created_at", AGENT_TASKS, "agent_task_by_age")
     key = "instance_id, alias"
     yield Rule("further ids of people", "session_alias", key, "seen_at", messages, "session_alias_by_age")
     for period, kept in FIGURES.items():

@@ -8,7 +8,13 @@ from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import read_statements
-from adapters.outbound.storage.tables import chat_history, resource_state, tool_approval, tool_confirmation
+from adapters.outbound.storage.tables import (
+    agent_task,
+    chat_history,
+    resource_state,
+    tool_approval,
+    tool_confirmation,
+)
 from domain.channels.messages import OptOut, SessionAlias
 from ports.queue import QueueKey
 
@@ -63,8 +69,10 @@ class PostgresSessions:
             state_there.session_key == new,
             state_there.resource == resource_state.c.resource,
         )
+        tasks = update(agent_task).filter_by(instance_id=instance_id, session_key=old)
         async with self._database.transaction() as connection:
             await connection.run(history.values(session_key=new))
+            await connection.run(tasks.values(session_key=new, session_id=current))
             await connection.run(states.where(~has_state).values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))

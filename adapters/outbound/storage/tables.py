@@ -375,6 +375,20 @@ resource_state = table(
     index("resource_state_by_age", "updated_at"),
 )
 
+agent_task = table(
+    "agent_task",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("request_id", Text),
+    *required(Text, "session_key session_id resource task_id"),
+    *optional(BigInteger, "inbox_id"),
+    *required(Integer, "polls"),
+    *required(Timestamp, "next_poll_at created_at"),
+    *optional(Timestamp, "finished_at"),
+    index("agent_task_due", "next_poll_at", where="finished_at IS NULL"),
+    index("agent_task_by_session", "instance_id session_key"),
+    index("agent_task_by_age", "created_at"),
+)
+
 opt_out = table(
     "opt_out",
     reference("instance_id", "channel_instance.id", primary_key=True),

@@ -11,7 +11,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
-from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
+from domain.routing.model import AgentTask, Confirmation, ResultArtifact, RunRequest, RunResult
 from domain.routing.resource import parse_resource
 from ports.resources import Role, Turn
 from tests.features.conversations.scene import PEOPLE, Scene
@@ -69,6 +69,15 @@ def remember(scene: Scene, inbox_id: int | None = None) -> None:
     scene.world.run(history.append(scene.bots["ann"], session, "r", turns, inbox_id))
     states, resource = scene.world.container.storage().resource_states, parse_resource("agent::helper")
     scene.world.run(states.save(scene.bots["ann"], session, resource, {"thread": WORD}, inbox_id))
+    task = AgentTask(
+        instance_id=scene.bots["ann"],
+        session_id=session,
+        resource=resource,
+        request_id="r",
+        task_id=WORD,
+        inbox_id=inbox_id,
+    )
+    scene.world.run(scene.world.container.storage().agent_tasks.add(task))
 
 
 @pytest.fixture

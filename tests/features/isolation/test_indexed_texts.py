@@ -23,7 +23,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias
 from domain.delivery.model import send_request
 from domain.feedback.model import Rating, Voter
-from domain.routing.model import Confirmation, ResourceKind, RunRequest, RunResult
+from domain.routing.model import AgentTask, Confirmation, ResourceKind, RunRequest, RunResult
 from domain.routing.model import Resource as Named
 from domain.web_chat.model import ChatMessage, ChatPlace
 from tests.drivers.platform import PlatformDriver
@@ -245,6 +245,17 @@ def state_of_resource(scene: Scene, text: str) -> None:
     scene.world.run(states.save(scene.hook(), text, resource, {"thread": text}))
 
 
+def task_of_agent(scene: Scene, text: str) -> None:
+    tasks, resource = scene.world.container.storage().agent_tasks, Named(ResourceKind.AGENT, "helper")
+    scene.world.run(
+        tasks.add(
+            AgentTask(
+                instance_id=scene.hook(), session_id=text, resource=resource, request_id=text, task_id="t"
+            )
+        )
+    )
+
+
 def question(scene: Scene, text: str) -> None:
     scene.post(scene.hook(), "ask me", text)
 
@@ -398,6 +409,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "push_cursor.session_key": (logged_session,),
     "feedback.sender_key": (vote,),
     "feedback.session_key": (vote,),
+    "agent_task.request_id": (task_of_agent,),
+    "agent_task.session_key": (task_of_agent,),
     "resource_state.resource": (state_of_resource,),
     "resource_state.session_key": (state_of_resource,),
     "schema_version.version_num": OUTSIDE_NONE,
@@ -433,6 +446,7 @@ KEPT = {
     post_id: "inbox.event_key",
     question: "tool_confirmation.session_key",
     state_of_resource: "resource_state.session_key",
+    task_of_agent: "agent_task.session_key",
     tool_name: "tool_approval.tool_key",
     session_alias: "session_alias.alias",
     unanswered_message: "unanswered.event_key",

@@ -18,7 +18,7 @@ from adapters.outbound.resources.router import Router, Runners
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult
 from ports.resources import Downstream
-from tests.support.runs import Knowledge, Remembered, States, a_request
+from tests.support.runs import Knowledge, Remembered, States, Tasks, a_request
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -52,7 +52,7 @@ async def router(tmp_path: Path, http_port: int) -> AsyncIterator[Downstream]:
     http, channels = AioHttp(AddressPolicy()), GrpcChannels()
     builtins = Builtins(Knowledge())
     runners = Runners(
-        http, channels, Remembered(), States(), builtins, Knowledge(), retry=lambda inner: inner
+        http, channels, Remembered(), States(), Tasks(), builtins, Knowledge(), retry=lambda inner: inner
     )
     path = tmp_path / "resources.toml"
     ports = {"8701": http_port, "8702": grpc_port, "8703": chat.port}

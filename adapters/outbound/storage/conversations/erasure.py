@@ -33,6 +33,7 @@ REST = (
     "delete_aliases",
     "delete_chat_history",
     "delete_resource_states",
+    "delete_agent_tasks",
     "delete_web_chat",
     "delete_confirmations",
     "delete_approvals",
@@ -50,6 +51,7 @@ EXPIRED = (
     "delete_feedback",
     "delete_chat_history",
     "delete_resource_states",
+    "delete_agent_tasks",
     "delete_web_chat",
     "forget_queues",
 )

@@ -82,6 +82,10 @@ DELETE FROM chat_history WHERE {{ of_session }}
 -- name: delete_resource_states
 DELETE FROM resource_state WHERE {{ of_session }}
 
+-- name: delete_agent_tasks
+-- Index `agent_task_by_session`.
+DELETE FROM agent_task WHERE {{ of_session }}
+
 -- name: delete_web_chat
 -- What the web chat shows. Index `web_chat_session`.
 DELETE FROM web_chat WHERE {{ of_session }}

@@ -1,0 +1,142 @@
+"""Carries the requests of the A2A library over `ports.http.Http`, and checks each answer before the library reads
+it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import cast
+from urllib.parse import urlsplit
+
+import httpx
+
+from adapters import trace_context
+from adapters.outbound.net.urls import safe_url
+from adapters.outbound.resources.answers import ServerEvents
+from adapters.outbound.resources.http_runner import EVENTS, GATHER_SECONDS
+from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
+from domain.json_text import has_too_many, loads
+from domain.rendering import off_loop
+from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.resources import DownstreamFailed
+
+MOST_VALUES = 20_000
+"""In one answer or event. The library reads them one by one, some 10 us each, while the event loop waits."""
+EVENTS_AT_ONCE = 50
+"""After so many events others get a turn."""
+
+_SENT = ("accept", "content-type", "a2a-version", "a2a-extensions")
+"""Headers of the library that go out; all others are the HTTP client's part."""
+_LINE_ENDS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+"""Characters that the library takes for the end of a line, in UTF-8, and their escapes in JSON."""
+
+
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of an address. Raises `ValueError`."""
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
+class Bridge(httpx.AsyncBaseTransport):
+    """Addresses of another origin than that of the rule come from the agent card: they get no token, and the outbound
+    address policy applies to them. Raises `HttpFailed`, `BadAnswer`."""
+
+    def __init__(self, http: Http, url: str, token: str | None) -> None:
+        self._http = http
+        self._origin = origin(url)
+        self._token = token
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        heads: list[HttpAnswer] = []
+        call = self._call(request, heads)
+        pieces = cast(AsyncGenerator[bytes, None], self._http.stream(call))
+        try:
+            first = await anext(pieces, b"")
+        except AddressRefused as refused:
+            raise _refused_card(str(request.url), refused) from refused
+        except HttpFailed as failed:
+            if failed.answer is None or not _is_told(failed.answer):
+                raise
+            return _response(failed.answer, failed.answer.body)
+        head = heads[0]
+        if head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS:
+            return httpx.Response(200, headers={"content-type": EVENTS}, stream=_Events(first, pieces))
+        async with aclosing(pieces) as rest:
+            text = b"".join([first, *[piece async for piece in rest]])
+        return _response(head, await off_loop(len(text), _checked, text))
+
+    def _call(self, request: httpx.Request, heads: list[HttpAnswer]) -> HttpRequest:
+        url = str(request.url)
+        headers = {name: request.headers[name] for name in _SENT if name in request.headers}
+        is_own = origin(url) == self._origin
+        if is_own and self._token:
+            headers["authorization"] = f"Bearer {self._token}"
+        return HttpRequest(
+            request.method,
+            url,
+            headers={**headers, **trace_context.headers()},
+            content=request.content or None,
+            timeout=request.extensions["timeout"]["read"],
+            user_address=not is_own,
+            max_bytes=request.extensions.get("max_bytes", MAX_ANSWER_BYTES),
+            gather_seconds=GATHER_SECONDS,
+            on_head=heads.append,
+        )
+
+
+class _Events(httpx.AsyncByteStream):
+    """The events of an answer, each checked and written anew."""
+
+    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None]) -> None:
+        self._first = first
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        reader, count, piece = ServerEvents(MAX_ANSWER_BYTES), 0, self._first
+        while piece:
+            for data in reader.feed(piece):
+                yield await off_loop(len(data), _event, data)
+                count += 1
+                if count % EVENTS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            piece = await anext(self._pieces, b"")
+
+    async def aclose(self) -> None:
+        await self._pieces.aclose()
+
+
+def _checked(text: bytes) -> bytes:
+    """The JSON text of an object, as it is. Raises `BadAnswer`."""
+    try:
+        text.decode()
+        value = loads(text)
+    except ValueError:
+        raise BadAnswer("it is not JSON in UTF-8, or nested too deeply") from None
+    if not isinstance(value, dict):
+        raise BadAnswer("it is not a JSON object")
+    if has_too_many(text, MOST_VALUES):
+        raise BadAnswer(f"it holds over {MOST_VALUES} values")
+    return text
+
+
+def _event(data: bytes) -> bytes:
+    """Raises `BadAnswer`."""
+    data = _checked(data).replace(b"\n", b" ")  # between values, as a text in JSON has none
+    for character, escape in _LINE_ENDS:
+        data = data.replace(character, escape)
+    return b"data: " + data + b"\n\n"
+
+
+def _is_told(answer: HttpAnswer) -> bool:
+    """Return True for an error in the protocol's words, which says more than the status."""
+    value = answer.json()
+    return answer.status < 500 and answer.status != 429 and isinstance(value, dict) and "error" in value
+
+
+def _response(answer: HttpAnswer, body: bytes) -> httpx.Response:
+    return httpx.Response(answer.status, headers={"content-type": "application/json"}, content=body)
+
+
+def _refused_card(url: str, refused: AddressRefused) -> DownstreamFailed:
+    reason = f"the agent is to be called at {safe_url(url)[:200]}, which OUTBOUND_POLICY forbids: {refused}"
+    return DownstreamFailed(reason, retryable=False, begun=False)
