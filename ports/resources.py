@@ -128,7 +128,10 @@ class AgentTasks(Protocol):
 
 class TaskPoller(Protocol):
     async def poll(self, task: AgentTask, owner: str) -> RunResult | None:
-        """The result of a task of an instance of that owner, None while the resource works on it. Raises `DownstreamFailed`."""
+        """The result of a task of an instance of that owner, None while the resource works on it.
+
+        Raises `DownstreamFailed`, `Unavailable`.
+        """
 
 
 class ChatHistory(Protocol):

@@ -5,12 +5,13 @@ import logging
 from dataclasses import dataclass
 
 from domain.channels.answers import Answer, Author
+from domain.channels.provenance import Provenance
 from domain.conversations.forwarding import DestinationService
 from domain.conversations.sending import SendingService
 from domain.files import MessageFilesService
 from domain.instances.lookup import known_channel
 from domain.instances.model import ACTIVE, Activity, Instance
-from domain.refusals import Invalid, Refusal, StorageAway, Unavailable
+from domain.refusals import Invalid, Refusal, Unavailable
 from domain.routing.conversation import APOLOGY
 from domain.routing.model import TASK_HOURS, AgentTask
 from ports.channels import Channels
@@ -22,9 +23,19 @@ log = logging.getLogger(__name__)
 
 SHORTEST_PAUSE = 5.0
 """Seconds between the first two polls of a task."""
+GROWTH, MOST_STEPS = 1.5, 20
+"""By which factor, and how often, the pause grows."""
 USUAL_PAUSE = 60.0
 """Seconds between two polls of a task that has taken some minutes."""
 TOO_LONG = f"the resource works on it for over {TASK_HOURS} hours; its result is not waited for any longer"
+
+
+class _NotYet(Exception):
+    """A task that is asked for again, after so many seconds at least."""
+
+    def __init__(self, seconds: float | None) -> None:
+        super().__init__()
+        self.seconds = seconds or 0.0
 
 
 @dataclass(eq=False)
@@ -46,45 +57,52 @@ class AgentTaskService:
                 raise outcome
 
     async def _poll(self, task: AgentTask) -> None:
-        """What fails for the moment is tried again later, for as long as a task is waited for."""
-        pause = min(USUAL_PAUSE, SHORTEST_PAUSE * 1.5 ** min(task.polls, 20))
+        """Raises `Unavailable`."""
         instance = await self.instances.find(task.instance_id)
         if instance is None:
-            return None
-        error = None
+            return
         try:
-            answer = await self._answer(task, instance)
-            if answer is None and not task.overdue:
-                return await self.tasks.postpone(task, pause)
-            if answer is None:
-                raise DownstreamFailed(TOO_LONG, retryable=False)
-        except (DownstreamFailed, Unavailable) as failed:
-            is_passing = failed.retryable if isinstance(failed, DownstreamFailed) else True
-            if is_passing and not task.overdue:
-                wait = min(failed.retry_after or 0.0, LONGEST_PAUSE)
-                return await self.tasks.postpone(task, max(pause, wait))
-            answer, error = Answer(APOLOGY), f"a task of the downstream resource failed: {failed}"
-        try:
-            await self._send(task, instance, answer)
-        except Unavailable as away:
-            if not task.overdue or isinstance(away, StorageAway):
-                return await self.tasks.postpone(task, max(pause, away.retry_after))
-            error = f"sending the result of a task: {away.message}"
-        except Refusal as refusal:
-            error = f"sending the result of a task: {refusal.message}"
+            error = await self._settle(task, instance)
+        except _NotYet as not_yet:
+            pause = min(USUAL_PAUSE, SHORTEST_PAUSE * GROWTH ** min(task.polls, MOST_STEPS))
+            await self.tasks.postpone(task, max(pause, min(not_yet.seconds, LONGEST_PAUSE)))
+            return
         if error:
             log.warning("a task ends without a result: %s", error, extra={"instance": task.instance_id})
             await self.health.failed(task.instance_id, Activity.PROCESSING, error)
-        return await self.tasks.finish(task)
+        await self.tasks.finish(task)
 
-    async def _answer(self, task: AgentTask, instance: Instance) -> Answer | None:
-        """Raises `DownstreamFailed`, `Unavailable`."""
+    async def _settle(self, task: AgentTask, instance: Instance) -> str:
+        """Sends the result of a task, or an apology; why there is no result, empty if there is one. Raises
+        `_NotYet`."""
+        error = ""
+        try:
+            answer = await self._answer(task, instance)
+        except DownstreamFailed as failed:
+            if failed.retryable and not task.overdue:
+                raise _NotYet(failed.retry_after) from failed
+            answer, error = Answer(APOLOGY), f"a task of the downstream resource failed: {failed}"
+        except Unavailable as away:
+            raise _NotYet(away.retry_after) from away
+        try:
+            await self._send(task, instance, answer)
+        except Unavailable as away:
+            raise _NotYet(away.retry_after) from away
+        except Refusal as refusal:
+            return f"sending the result of a task: {refusal.message}"
+        return error
+
+    async def _answer(self, task: AgentTask, instance: Instance) -> Answer:
+        """Raises `_NotYet`, `DownstreamFailed`, `Unavailable`."""
         result = await self.poller.poll(task, instance.user_id)
+        if result is None and task.overdue:
+            raise DownstreamFailed(TOO_LONG, retryable=False)
         if result is None:
-            return None
+            raise _NotYet(None)
         place = FilePlace(instance.id, task.session_id, task.inbox_id, inbound=False)
         files = tuple(await self.files.publish(result.artifacts, place)) if result.artifacts else ()
-        return Answer(result.text, files, author=Author.RESOURCE)
+        provenance = Provenance(str(task.resource))
+        return Answer(result.text, files, author=Author.RESOURCE, provenance=provenance)
 
     async def _send(self, task: AgentTask, instance: Instance, answer: Answer) -> None:
         """Sends to the conversation, or where the instance wants its answers to go. Raises `Refusal`."""

@@ -11,7 +11,7 @@ from domain import limits
 from domain.routing import model
 
 Kind = Literal[
-    "builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "ag-ui", "dify", "flowise"
+    "builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "ag-ui", "a2a", "dify", "flowise"
 ]
 
 

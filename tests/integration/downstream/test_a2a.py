@@ -15,6 +15,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.a2a import bridge
 from adapters.outbound.resources.a2a.runner import A2aRunner
+from adapters.outbound.resources.http_wrappers import UserAddresses
 from adapters.outbound.resources.router import Retrying
 from adapters.outbound.resources.rules import A2aTarget
 from domain.channels.messages import ThreadMessage
@@ -593,9 +594,15 @@ async def test_the_address_may_be_that_of_the_card(serve: Serve, http: AioHttp) 
 
 async def test_the_address_of_a_user_passes_the_policy(serve: Serve, http: AioHttp) -> None:
     agent, bot = serve(answering("noon"))
-    runner = A2aRunner(http, bot.states, bot.tasks, A2aTarget(agent.base), user_address=True)
+    runner = A2aRunner(UserAddresses(http), bot.states, bot.tasks, A2aTarget(agent.base))
     with pytest.raises(DownstreamFailed, match="OUTBOUND_POLICY forbids"):
         await runner.run(a_request())
+
+
+async def test_no_secret_that_an_agent_says_goes_on_record(serve: Serve) -> None:
+    _, bot = serve(ending(TaskState.TASK_STATE_FAILED, "not with s3cret"), token="s3cret")
+    with pytest.raises(DownstreamFailed, match=r"not with \*\*\*$"):
+        await bot.run()
 
 
 @pytest.mark.parametrize(("status", "retryable"), [(401, False), (404, False), (500, True), (503, True)])

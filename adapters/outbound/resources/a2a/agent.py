@@ -1,6 +1,7 @@
 """Calls one agent by the A2A library: reads its card, sends messages, asks for tasks."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import cast
@@ -33,18 +34,18 @@ from google.protobuf.json_format import ParseError
 from adapters.outbound.net.urls import base_address
 from adapters.outbound.resources.a2a.bridge import Bridge
 from adapters.outbound.resources.a2a.cards import CardCache
-from adapters.outbound.resources.answers import broken_exchange, usable
+from adapters.outbound.resources.answers import broken_exchange, own_words, usable
 from adapters.outbound.resources.rules import A2aTarget
 from domain.rendering import off_loop
 from ports.http import Http, HttpFailed
 from ports.resources import DownstreamFailed
 
+log = logging.getLogger(__name__)
+
 CALL_SECONDS = 30.0
 """For a call that is answered at once: reading the card, asking for a task."""
 MAX_CARD = 1_000_000
 """Bytes of a card."""
-MOST_TOLD = 500
-"""Characters of what an agent says of a failure that go on record."""
 _BINDINGS = [TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value]
 _UNUSABLE = (ParseError, ValueError, TypeError, AttributeError, KeyError)
 """What the library raises for an answer that is JSON, and not what the protocol says."""
@@ -140,23 +141,31 @@ class Agent:
         except HttpFailed as error:
             failure = broken_exchange(error)
         except TaskNotFoundError as error:
-            failure = TaskRefused(f"the agent does not know the task: {_told(error)}", retryable=False)
+            failure = TaskRefused(
+                f"the agent does not know the task: {_told(error, self._target.token)}", retryable=False
+            )
         except (UnsupportedOperationError, InvalidParamsError) as error:
             kind = TaskRefused if continues else DownstreamFailed
-            failure = kind(f"the agent refuses the message: {_told(error)}", retryable=False, begun=False)
+            failure = kind(
+                f"the agent refuses the message: {_told(error, self._target.token)}",
+                retryable=False,
+                begun=False,
+            )
         except A2AError as error:
-            failure = DownstreamFailed(f"the agent answers with an error: {_told(error)}", retryable=False)
+            failure = DownstreamFailed(
+                f"the agent answers with an error: {_told(error, self._target.token)}", retryable=False
+            )
         except _UNUSABLE as error:
-            reason = f"the agent's answer is unusable: {type(error).__name__}"
-            failure = DownstreamFailed(reason, retryable=False)
+            log.info("an answer of an agent cannot be read: %r", error)
+            failure = DownstreamFailed("the agent's answer is unusable: it is not A2A", retryable=False)
         self._cards.forget(self._key)
         raise failure
 
 
-def _told(error: A2AError) -> str:
+def _told(error: A2AError, secret: str | None) -> str:
     """The error without an address, which may hold a secret."""
     if isinstance(error.__cause__, httpx.HTTPStatusError) and isinstance(
         error, A2AClientError | MethodNotFoundError
     ):
         return f"status {error.__cause__.response.status_code}"
-    return error.message[:MOST_TOLD]
+    return own_words([error.message], secret)

@@ -9,6 +9,7 @@ from typing import Any
 from a2a.types import Artifact, Message, Part, Role, StreamResponse, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+from adapters.outbound.resources.answers import own_words
 from adapters.outbound.resources.messages import (
     MAX_ARTIFACT_BYTES,
     MAX_TEXT,
@@ -25,14 +26,16 @@ METADATA = "switchboard"
 """The key in the metadata of a message under which the request stands as the kind `http` gets it."""
 LONGEST_ID = 256
 """Characters of the ids that an agent gives."""
-MOST_TOLD = 500
-"""Characters of an agent's reason that go on record."""
 
 REJECTED = "The agent does not take this on."
 SIGN_IN = "The agent needs you to sign in, or to grant access, before it goes on."
 WRITE_AGAIN = "Write here when that is done."
 
 INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
+_FAILED: dict[int, str] = {
+    TaskState.TASK_STATE_FAILED: "the task failed",
+    TaskState.TASK_STATE_CANCELED: "the task was canceled by the agent",
+}
 ENDED = frozenset(
     {
         TaskState.TASK_STATE_COMPLETED,
@@ -138,15 +141,21 @@ class _Content:
 
     def _file(self, piece: _Piece) -> ResultArtifact:
         part = piece.part or Part()
-        media_type = part.media_type or ("text/plain" if part.HasField("text") else "")
-        name = part.filename or self._name
-        if not name or (len(self._pieces) > 1 and not part.filename):
-            name = (self._name or "file") + (mimetypes.guess_extension(media_type) or "")
-        url = part.url if part.HasField("url") else None
-        data = None
-        if url is None:
-            data = part.text.encode() if part.HasField("text") else b"".join(piece.bytes)
+        media_type = part.media_type
+        if part.HasField("url"):
+            url, data = part.url, None
+        elif part.HasField("text"):
+            url, data, media_type = None, part.text.encode(), media_type or "text/plain"
+        else:
+            url, data = None, b"".join(piece.bytes)
+        name = part.filename or self._file_name(media_type)
         return checked_artifact(name, media_type, url, data, "a part of the answer")
+
+    def _file_name(self, media_type: str) -> str:
+        """The name of the artifact, where it is that of one file alone."""
+        if self._name and len(self._pieces) == 1:
+            return self._name
+        return (self._name or "file") + (mimetypes.guess_extension(media_type) or "")
 
 
 def _text(part: Part) -> str:
@@ -167,15 +176,18 @@ def _whole(value: Any) -> Any:
 
 
 class TaskReader:
-    """Gathers what an agent answers: a message, or a task with its artifacts. `told` are the ids of artifacts that
-    the sender has from an earlier message of the same task. `continues`: the message went to a task that waited for
-    it, so the state that the task had before does not count. Raises `BadAnswer`."""
+    """Gathers what an agent answers: a message, or a task with its artifacts. `secret` goes on no record. `sent_ids`:
+    the artifacts that the sender has from an earlier message of the same task. `continues`: the message went to a
+    task that waited for it, so the state that the task had before does not count. Raises `BadAnswer`."""
 
-    def __init__(self, told: Set[str] = frozenset(), *, continues: bool = False) -> None:
+    def __init__(
+        self, secret: str | None, sent_ids: Set[str] = frozenset(), *, continues: bool = False
+    ) -> None:
+        self._secret = secret
         self.task_id = ""
         self.context_id = ""
         self.state: int = TaskState.TASK_STATE_UNSPECIFIED
-        self._told = told
+        self._sent_ids = sent_ids
         self._continues = continues
         self._artifacts: dict[str, _Content] = {}
         self._note = _Content(is_message=True)
@@ -203,7 +215,7 @@ class TaskReader:
         self._named(task.id, task.context_id)
         self._artifacts, self._size = {}, 0
         for artifact in task.artifacts:
-            if artifact.artifact_id not in self._told:
+            if artifact.artifact_id not in self._sent_ids:
                 self._update(artifact, appended=False)
         if self._continues and task.status.state in INTERRUPTED:
             return
@@ -233,7 +245,7 @@ class TaskReader:
 
     @property
     def artifact_ids(self) -> Sequence[str]:
-        return [*self._told, *self._artifacts]
+        return [*self._sent_ids, *self._artifacts]
 
     @property
     def has_begun(self) -> bool:
@@ -249,23 +261,24 @@ class TaskReader:
 
     def result(self) -> RunResult:
         """What goes to the sender. Raises `DownstreamFailed` for a task that failed."""
-        if self._reply is not None:
-            return checked_result(RunResult(_joined(self._reply.texts()), tuple(self._reply.files())))
+        contents = [*self._artifacts.values(), self._note] if self._reply is None else [self._reply]
+        files = tuple(file for content in contents for file in content.files())
+        return checked_result(RunResult(self._answer_text() if self._reply is None else self.text(), files))
+
+    def _answer_text(self) -> str:
+        """Artifacts, then the message of the status. Raises `DownstreamFailed`."""
         note = _joined(self._note.texts())
-        if self.state in (TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_CANCELED):
-            what = "failed" if self.state == TaskState.TASK_STATE_FAILED else "was canceled by the agent"
-            said = f": {note[:MOST_TOLD]}" if note else ""
-            raise DownstreamFailed(f"the task {what}{said}", retryable=False)
-        contents = [*self._artifacts.values(), self._note]
-        texts = [text for content in contents[:-1] for text in content.texts()]
+        if self.state in _FAILED:
+            reason = f": {own_words([note], self._secret)}" if note else ""
+            raise DownstreamFailed(f"{_FAILED[self.state]}{reason}", retryable=False)
+        texts = [text for content in self._artifacts.values() for text in content.texts()]
         if self.needs_access:
             texts += [SIGN_IN, note, WRITE_AGAIN]
-        elif self.state == TaskState.TASK_STATE_REJECTED:
-            texts.append(note or REJECTED)
         elif note != _joined(texts):
             texts.append(note)
-        files = tuple(file for content in contents for file in content.files())
-        return checked_result(RunResult(_joined(texts), files))
+        if self.state == TaskState.TASK_STATE_REJECTED and not any(texts):
+            return REJECTED
+        return _joined(texts)
 
     def _named(self, task_id: str, context_id: str) -> None:
         if len(task_id) > LONGEST_ID or len(context_id) > LONGEST_ID:

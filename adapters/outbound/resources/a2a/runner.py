@@ -32,27 +32,27 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is kept between two messages of a conversation: its context; the task that the latest request began or
+    """The state between two messages of a conversation: its context; the task that the latest request began or
     continued; the task that waits for the sender, and the artifacts of it that the sender has, since the answer to
-    the request `told_by`."""
+    the request `answered_request_id`."""
 
     context_id: str = ""
     request_id: str = ""
     task_id: str = ""
     waiting_task_id: str = ""
-    told: tuple[str, ...] = ()
-    told_by: str = ""
+    artifact_ids: tuple[str, ...] = ()
+    answered_request_id: str = ""
 
     @classmethod
     def load(cls, stored: Mapping[str, Any]) -> "_State":
         known = {name: stored[name] for name in cls.__slots__ if name in stored}
-        return cls(**{**known, "told": tuple(known.get("told", ()))})
+        return cls(**{**known, "artifact_ids": tuple(known.get("artifact_ids", ()))})
 
     def dump(self) -> Mapping[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
 
-    def told_before(self, request_id: str) -> frozenset[str]:
-        return frozenset(self.told) if request_id != self.told_by else frozenset()
+    def artifacts_before(self, request_id: str) -> frozenset[str]:
+        return frozenset(self.artifact_ids) if request_id != self.answered_request_id else frozenset()
 
     def interrupted(self, reader: TaskReader, request_id: str) -> "_State":
         """The task waits for the sender, who gets all artifacts with the answer to a request."""
@@ -60,8 +60,8 @@ class _State:
             self,
             context_id=reader.context_id or self.context_id,
             waiting_task_id=reader.task_id,
-            told=tuple(reader.artifact_ids[-MOST_TOLD:]),
-            told_by=request_id,
+            artifact_ids=tuple(reader.artifact_ids[-MOST_TOLD:]),
+            answered_request_id=request_id,
         )
 
 
@@ -96,7 +96,7 @@ class A2aRunner:
         is_known = state.request_id == request.request_id and bool(state.task_id)
         if is_known and not await self.tasks.take_back(request.instance_id, request.request_id):
             return RunResult("")
-        run = _Run(request, state, TaskReader(state.told_before(request.request_id)))
+        run = _Run(request, state, TaskReader(self.target.token, state.artifacts_before(request.request_id)))
         try:
             with usable():
                 async with asyncio.timeout(request.timeout - min(MARGIN, request.timeout / 10)):
@@ -118,11 +118,12 @@ class A2aRunner:
         place = task.instance_id, task.session_id, task.resource
         state = _State.load(await self.states.load(*place))
         reader = TaskReader(
-            state.told_before(task.request_id) if state.task_id == task.task_id else frozenset()
+            self.target.token,
+            state.artifacts_before(task.request_id) if state.task_id == task.task_id else frozenset(),
         )
         with usable():
             reader.read_task(await self._agent().task(task.task_id))
-            is_told = reader.needs_access and state.told_by == task.request_id
+            is_told = reader.needs_access and state.answered_request_id == task.request_id
             if is_told or not reader.is_settled:
                 return None
             result = reader.result()
@@ -139,13 +140,13 @@ class A2aRunner:
         context; where it refuses that too, as it has forgotten the context, a task of a new one."""
         context_id, waiting = run.state.context_id, run.state.waiting_task_id
         if waiting:  # its result is that of this message from now on
-            await self.tasks.take_back(run.request.instance_id, run.state.told_by)
+            await self.tasks.take_back(run.request.instance_id, run.state.answered_request_id)
         places = dict.fromkeys([(context_id, waiting), (context_id, ""), ("", "")])
         while places:
             context_id, task_id = next(iter(places))
             del places[context_id, task_id]
-            told = run.state.told_before(run.request.request_id) if task_id else frozenset()
-            run.reader = TaskReader(told, continues=bool(task_id))
+            artifact_ids = run.state.artifacts_before(run.request.request_id) if task_id else frozenset()
+            run.reader = TaskReader(self.target.token, artifact_ids, continues=bool(task_id))
             try:
                 return await self._stream(agent, run, message_of(run.request, context_id, task_id))
             except TaskRefused:
@@ -192,8 +193,13 @@ class A2aRunner:
         context_id = reader.context_id or state.context_id
         if reader.task_id:
             is_same = reader.task_id in (state.waiting_task_id, state.task_id)
-            told = (state.told, state.told_by) if is_same else ((), "")
-            noted = _State(context_id, run.request.request_id, reader.task_id, "", *told)
+            noted = replace(
+                state if is_same else _State(),
+                context_id=context_id,
+                request_id=run.request.request_id,
+                task_id=reader.task_id,
+                waiting_task_id="",
+            )
         else:
             noted = replace(state, context_id=context_id)
         if noted != state:
@@ -210,7 +216,7 @@ class A2aRunner:
         return result
 
     async def _later(self, run: _Run) -> RunResult:
-        """Raises `DownstreamFailed` where there is no task, or nobody who could be told of its result."""
+        """Raises `DownstreamFailed` where there is no task, or nobody to be told of its result."""
         if not run.reader.task_id or not await self._poll_later(run):
             reason = f"the agent does not answer within {run.request.timeout:g} s"
             raise DownstreamFailed(reason, retryable=False)

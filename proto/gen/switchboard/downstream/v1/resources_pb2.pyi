@@ -40,7 +40,7 @@ class Rule(_message.Message):
     match: _builtins.str
     """A glob over canonical resource ids."""
     kind: _builtins.str
-    """"builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "ag-ui", "dify" or "flowise"."""
+    """"builtin", "http", "grpc", "chat-completions", "responses", "langgraph", "ag-ui", "a2a", "dify" or "flowise"."""
     target: _builtins.str
     """An address without what may be secret, or what a built-in does."""
     seconds: _builtins.float
