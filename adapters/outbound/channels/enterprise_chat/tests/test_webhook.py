@@ -531,17 +531,7 @@ def test_a_thumb_of_teams_is_a_reaction_to_the_answer(reaction: str, emoji: str)
     assert (received.answer.status, json.loads(received.answer.body)) == (200, {})
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        "x",
-        {},
-        {"actionValue": []},
-        {"actionValue": {"reaction": {}}},
-        {"actionValue": {"reaction": "x"}},
-    ],
-)
+@pytest.mark.parametrize("content", [None, "x", [], {}, {"reaction": {}}, {"reaction": "x"}])
 def test_another_submission_is_no_vote(content: Any) -> None:
     value = {"actionName": "feedback", "actionValue": content}
     received = read(fixture("invoke_choice", name="message/submitAction", value=value))
