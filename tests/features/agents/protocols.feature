@@ -57,3 +57,15 @@ Feature: Agents behind protocols that pause
         | protocol  |
         | LangGraph |
         | AG-UI     |
+
+  Rule: An agent can be tested without an instance
+
+    Scenario Outline: A test of an agent of <protocol>
+      Given ann's agent of <protocol> repeats what it reads
+      When ann tests the agent with "Hello"
+      Then the test's answer begins with "Go on with", and shows what was sent to "<place>"
+
+      Examples:
+        | protocol  | place                   |
+        | LangGraph | /graph/threads/         |
+        | AG-UI     | /screen                 |

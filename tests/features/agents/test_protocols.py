@@ -81,6 +81,7 @@ class Scene:
         self.server = Server()
         self.protocol = ""
         self.written = 0
+        self.tested: dict[str, Any] = {}
         driver.show(self.server)
 
     def set_up(self, protocol: str) -> None:
@@ -100,7 +101,7 @@ class Scene:
         }
         bound = self.rest.request("POST", INSTANCES, "ann", json=body)
         assert bound.status_code == 201, bound.text
-        self.instance_id = bound.json()["instanceId"]
+        self.instance_id, self.agent_id = bound.json()["instanceId"], made.json()["id"]
 
     def write(self, words: str) -> None:
         self.written += 1
@@ -148,6 +149,18 @@ def repeats(scene: Scene, protocol: str) -> None:
 @when(parsers.parse('somebody writes "{words}"'))
 def writes(scene: Scene, words: str) -> None:
     scene.write(words)
+
+
+@when(parsers.parse('ann tests the agent with "{words}"'))
+def is_tested(scene: Scene, words: str) -> None:
+    path = f"/api/agent/agents/{scene.agent_id}/test"
+    scene.tested = scene.rest.request("POST", path, "ann", json={"text": words}).json()
+
+
+@then(parsers.parse('the test\'s answer begins with "{words}", and shows what was sent to "{place}"'))
+def shows(scene: Scene, words: str, place: str) -> None:
+    assert scene.tested["answer"]["text"].startswith(words), scene.tested
+    assert place in json.dumps(scene.tested["exchanges"]), scene.tested
 
 
 @then(parsers.re("the answer holds (?P<words>.+)"))
