@@ -55,3 +55,14 @@ async def test_what_was_forgotten_during_a_look_is_looked_up_anew(database: Coun
     later = await store.cached(added.id)
     assert later is not None
     assert later.config == {"a": 2}
+
+
+async def test_reactions_are_read_where_they_count_as_votes(database: Counting) -> None:
+    """The configuration that its owner sees stays as it was stored."""
+    store = PostgresInstances(database, ConfigCipher(KEY), lambda _: None)
+    new = NewInstance("workspace-chat", "one", {"a": 1}, "agent::echo", feedback=True)
+    added = await store.add("ann", new)
+    assert (added.config, added.receiving_config) == ({"a": 1}, {"a": 1, "reactions": True})
+    changed = await store.change(added.id, InstanceChange({"a": 2}, feedback=False))
+    assert changed is not None
+    assert (changed.config, changed.receiving_config) == ({"a": 2}, None)
