@@ -9,7 +9,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint format bench pictures chart proto lock clean
+.PHONY: help up test lint format bench pictures chart sdk proto lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ chart: ## render the chart as Helm does, check it against the schemas of Kuberne
 	@test -d .venv-chart || $(PYTHON) -m venv .venv-chart
 	@.venv-chart/bin/pip install --disable-pip-version-check --quiet -r scripts/chart-requirements.txt
 	.venv-chart/bin/python scripts/chart.py
+
+sdk: $(DEV_STAMP) ## generate the types and the client of sdk/python
+	PYTHONPATH=.:proto/gen $(BIN)/python sdk/python/generate.py
 
 proto: $(DEV_STAMP) ## generate proto/gen from proto/
 	$(BIN)/python proto/generate.py

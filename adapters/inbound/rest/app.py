@@ -98,6 +98,12 @@ class ConsoleBeside:
         return build_console(self._gateway, self._streams)
 
 
+def add_routes(api: FastAPI) -> FastAPI:
+    for module in ROUTES:
+        api.include_router(module.router)
+    return api
+
+
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
     """The whole gateway as one ASGI application."""
     gateway = Gateway(use_cases, clock, ids, options)
@@ -115,8 +121,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.state.streams = streams
     api.state.visitor_limits = VisitorLimits(min(MOST_STREAMS, options.max_streams * 4 // 5))
     errors.install(api)
-    for module in ROUTES:
-        api.include_router(module.router)
+    add_routes(api)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     mcp = McpApp(ConsoleBeside(cast(App, api), gateway, streams), gateway)
     proxied = cast(App, ProxyHeadersMiddleware(cast(Any, mcp), trusted_hosts=options.trusted_proxies))

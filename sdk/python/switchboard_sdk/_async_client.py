@@ -1,0 +1,285 @@
+"""The client of Switchboard's REST interface. `_client.py` is made from this file: see `generate.py`."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal, Self, cast
+
+import httpx
+
+from switchboard_sdk import _http, types
+from switchboard_sdk._http import UploadFile, body_of, path_of, query_of
+from switchboard_sdk.answers import Choice, File
+from switchboard_sdk.errors import ConnectionFailed
+from switchboard_sdk.events import Event, EventStream
+
+UPLOAD_SECONDS = 900.0
+
+
+class AsyncClient:
+    """Calls Switchboard as the holder of an API key.
+
+    `base_url`: the address of the gateway. `user_id`: for whom a service acts that calls with the internal service
+    key. `timeout`: seconds for an answer. `retries`: how often a call is made again that was refused with 429 or 503,
+    or whose connection broke; calls that change something only where that cannot do it twice.
+
+    The methods return the JSON of the answers, typed as in `switchboard_sdk.types`. They raise `ApiError` and
+    `ConnectionFailed`. What has no method here is reached by `request` and `pages`.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        user_id: str | None = None,
+        timeout: float = 60,
+        retries: int = 4,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        headers = _http.headers_of(api_key, user_id)
+        base = base_url.rstrip("/")
+        self._http = httpx.AsyncClient(base_url=base, headers=headers, timeout=timeout, transport=transport)
+        self._retries = retries
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: object = None,
+        files: Sequence[tuple[str, UploadFile]] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Make any call, and return the JSON of its answer. `params` that are None are left out."""
+        given = dict(headers or {})
+        repeatable = _http.is_repeatable(method, given)
+        query = query_of(params or {})
+        limit = self._http.timeout if timeout is None else timeout
+        attempt = 0
+        while True:
+            try:
+                response = await self._http.request(
+                    method, path, params=query, json=json, files=files, headers=given, timeout=limit
+                )
+                seconds = _http.wait_after_status(response, attempt, repeatable)
+                if seconds is None or attempt >= self._retries:
+                    return _http.value_of(response)
+            except httpx.TransportError as error:
+                seconds = _http.wait_after_error(error, attempt, repeatable)
+                if seconds is None or attempt >= self._retries:
+                    raise ConnectionFailed(f"{method} {path}: {error or type(error).__name__}") from error
+            await asyncio.sleep(seconds)
+            attempt += 1
+
+    async def pages(
+        self, path: str, field: str, *, params: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[Any]:
+        """All entries of a list that is given page by page: `field` of an answer holds them, `next` the cursor."""
+        cursor = None
+        while True:
+            page = await self.request("GET", path, params={**(params or {}), "cursor": cursor})
+            for entry in page[field]:
+                yield entry
+            cursor = page.get("next")
+            if cursor is None:
+                return
+
+    async def events(
+        self, *, kinds: Sequence[str] = (), instance_ids: Sequence[int] = (), after: int | None = None
+    ) -> AsyncIterator[Event]:
+        """Events as they happen, without an end. A connection that breaks is made again, and nothing is missed.
+
+        `after`: go on behind the event of this id; without it the stream begins now.
+        """
+        params = query_of({"kinds": list(kinds), "instanceId": list(instance_ids)})
+        stream = EventStream(after)
+        attempt = 0
+        while True:
+            seconds: float | None
+            stream.begin()
+            try:
+                headers = {} if stream.cursor is None else {"Last-Event-ID": str(stream.cursor)}
+                call = {"params": params, "headers": headers, "timeout": _http.STREAM_TIMEOUT}
+                async with self._http.stream("GET", path_of("events"), **cast(Any, call)) as response:
+                    if not response.is_success:
+                        await response.aread()
+                        seconds = _http.wait_after_status(response, attempt, True)
+                        if seconds is None:
+                            raise _http.error_of(response)
+                    else:
+                        async for piece in response.aiter_bytes():
+                            attempt = 0
+                            for event in stream.feed(piece):
+                                yield event
+                        seconds = _http.back_off(attempt)
+            except httpx.TransportError:
+                seconds = _http.back_off(attempt)
+            await asyncio.sleep(seconds)
+            attempt += 1
+
+    async def send(
+        self,
+        instance_id: int,
+        text: str = "",
+        *,
+        session_id: str | None = None,
+        to: str | None = None,
+        subject: str | None = None,
+        files: Sequence[File] = (),
+        choices: Sequence[Choice] = (),
+        template: types.TemplateToSend | None = None,
+        take_over: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.MessageQueued:
+        """Send a message: to a known conversation, to an address, or to the default address of the instance.
+
+        Each call has an idempotency key, so that a repeated request sends nothing twice. Give a key of your own where
+        your program may repeat the whole call.
+        """
+        body: dict[str, Any] = {"text": text, "sessionId": session_id, "to": to, "subject": subject}
+        body |= {
+            "files": _http.files_json(files),
+            "choices": _http.choices_json(choices),
+            "template": template,
+            "takeOver": take_over,
+        }
+        answer = await self.request(
+            "POST",
+            path_of("channel-instances", instance_id, "messages"),
+            json=body_of(body),
+            headers={"Idempotency-Key": idempotency_key or str(uuid.uuid4())},
+        )
+        return cast(types.MessageQueued, answer)
+
+    async def message(self, instance_id: int, message_id: str) -> types.ConversationMessage:
+        """One message, and what became of it."""
+        path = path_of("channel-instances", instance_id, "messages", message_id)
+        return cast(types.ConversationMessage, await self.request("GET", path))
+
+    async def conversations(
+        self,
+        *,
+        instance_ids: Sequence[int] = (),
+        query: str | None = None,
+        waiting: bool | None = None,
+        handler: Literal["person", "resource"] | None = None,
+    ) -> AsyncIterator[types.Conversation]:
+        """Conversations, the latest first."""
+        params = {"instanceId": list(instance_ids), "query": query, "waiting": waiting, "handler": handler}
+        async for entry in self.pages(path_of("conversations"), "conversations", params=params):
+            yield cast(types.Conversation, entry)
+
+    async def messages(
+        self, instance_id: int, session_id: str, *, latest_first: bool = False
+    ) -> AsyncIterator[types.ConversationMessage]:
+        """The messages of a conversation."""
+        path = path_of("channel-instances", instance_id, "conversations", session_id, "messages")
+        async for entry in self.pages(path, "messages", params={"latestFirst": latest_first}):
+            yield cast(types.ConversationMessage, entry)
+
+    async def set_handler(self, instance_id: int, session_id: str, handler: types.SetHandler) -> None:
+        """Hand a conversation over to a person, or back to its resource."""
+        path = path_of("channel-instances", instance_id, "conversations", session_id, "handler")
+        await self.request("PUT", path, json=handler)
+
+    async def instances(self) -> list[types.ChannelInstance]:
+        """The instances of the caller."""
+        return cast(list[types.ChannelInstance], await self.request("GET", path_of("channel-instances")))
+
+    async def instance(self, instance_id: int) -> types.ChannelInstance:
+        path = path_of("channel-instances", instance_id)
+        return cast(types.ChannelInstance, await self.request("GET", path))
+
+    async def create_instance(self, instance: types.CreateInstance) -> types.CreatedInstance:
+        """Connect a channel."""
+        path = path_of("channel-instances")
+        return cast(types.CreatedInstance, await self.request("POST", path, json=instance))
+
+    async def update_instance(self, instance_id: int, change: types.UpdateInstance) -> types.UpdatedInstance:
+        path = path_of("channel-instances", instance_id)
+        return cast(types.UpdatedInstance, await self.request("PUT", path, json=change))
+
+    async def delete_instance(self, instance_id: int) -> None:
+        await self.request("DELETE", path_of("channel-instances", instance_id))
+
+    async def instance_health(self, instance_id: int) -> types.InstanceHealth:
+        """What works of an instance, and what does not."""
+        path = path_of("channel-instances", instance_id, "health")
+        return cast(types.InstanceHealth, await self.request("GET", path))
+
+    async def agents(self) -> AsyncIterator[types.Agent]:
+        """The stored agents that the caller may use."""
+        async for entry in self.pages(path_of("agents"), "agents"):
+            yield cast(types.Agent, entry)
+
+    async def create_agent(self, agent: types.AgentBody) -> types.Agent:
+        return cast(types.Agent, await self.request("POST", path_of("agents"), json=agent))
+
+    async def update_agent(self, agent_id: int, change: types.AgentBody) -> types.Agent:
+        return cast(types.Agent, await self.request("PUT", path_of("agents", agent_id), json=change))
+
+    async def delete_agent(self, agent_id: int) -> None:
+        await self.request("DELETE", path_of("agents", agent_id))
+
+    async def test_agent(self, agent_id: int, text: str) -> types.AgentTest:
+        """Ask an agent, and see what was sent to it."""
+        path = path_of("agents", agent_id, "test")
+        return cast(types.AgentTest, await self.request("POST", path, json={"text": text}))
+
+    async def knowledge_bases(self) -> list[types.ListedKnowledgeBase]:
+        """The knowledge bases that the caller may use."""
+        answer = await self.request("GET", path_of("kb"))
+        return cast(types.KnowledgeBaseList, answer)["knowledgeBases"]
+
+    async def create_knowledge_base(self, name: str, description: str = "") -> types.CreatedKnowledgeBase:
+        body = {"name": name, "description": description}
+        return cast(types.CreatedKnowledgeBase, await self.request("POST", path_of("kb"), json=body))
+
+    async def upload(
+        self, base_id: int, files: Sequence[UploadFile], *, wait: bool = True
+    ) -> types.UploadAnswer:
+        """Upload files to a knowledge base, all or none. Without `wait` they are read later: see `file_states`."""
+        path = path_of("kb", base_id, "uploadfile")
+        headers = {} if wait else {"Prefer": "respond-async"}
+        parts = [("files", file) for file in files]
+        answer = await self.request("POST", path, files=parts, headers=headers, timeout=UPLOAD_SECONDS)
+        return cast(types.UploadAnswer, answer)
+
+    async def file_states(self, base_id: int, *, name: str | None = None) -> AsyncIterator[types.FileState]:
+        """How far the files of a knowledge base are."""
+        async for entry in self.pages(path_of("kb", base_id, "file-states"), "files", params={"name": name}):
+            yield cast(types.FileState, entry)
+
+    async def search(
+        self,
+        base_id: int,
+        query: str,
+        *,
+        top_k: int | None = None,
+        file_ids: Sequence[str] | None = None,
+        mode: Literal["hybrid", "text", "vector"] | None = None,
+    ) -> list[types.SearchResult]:
+        """Search a knowledge base by words and by meaning, the best passages first."""
+        body = body_of({"query": query, "topK": top_k, "fileIds": file_ids, "mode": mode})
+        answer = await self.request("POST", path_of("kb", base_id, "search"), json=body)
+        return cast(types.SearchAnswer, answer)["results"]
+
+    async def ask(
+        self, base_id: int, question: str, *, history: Sequence[types.AskTurn] | None = None
+    ) -> types.AskAnswer:
+        """Ask a knowledge base; the answer cites its passages."""
+        body = body_of({"question": question, "history": history})
+        return cast(types.AskAnswer, await self.request("POST", path_of("kb", base_id, "ask"), json=body))

@@ -1,0 +1,105 @@
+"""What both clients do alike: which calls are tried again and when, and how answers are read."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+import httpx
+
+from switchboard_sdk.answers import Choice, File
+from switchboard_sdk.errors import ApiError
+
+UploadFile = tuple[str, bytes | BinaryIO]
+"""The name and the content of a file."""
+
+MAX_WAIT = 60.0
+"""Seconds: a call that may be tried again later than that fails at once."""
+STREAM_TIMEOUT = httpx.Timeout(10, read=45)
+"""There is a sign of life every 15 seconds."""
+BUSY = (429, 503)
+"""Statuses with which a call was refused before anything was done."""
+BROKEN = (502, 504)
+"""Statuses of proxies that do not tell whether anything was done."""
+
+
+def headers_of(api_key: str, user_id: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {api_key}"} | ({"x-user-id": user_id} if user_id else {})
+
+
+def path_of(*parts: str | int) -> str:
+    """The address of a resource; each part is quoted."""
+    return "/api/agent/" + "/".join(quote(str(part), safe="") for part in parts)
+
+
+def query_of(params: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """The parameters that are given; lists are separated by commas."""
+    return {name: _parameter(value) for name, value in params.items() if value is not None and value != []}
+
+
+def _parameter(value: Any) -> str | int | float:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def body_of(members: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object of the members that are given."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def files_json(files: Sequence[File]) -> list[dict[str, Any]] | None:
+    return [file.as_json() for file in files] or None
+
+
+def choices_json(choices: Sequence[Choice]) -> list[dict[str, str]] | None:
+    return [{"label": choice.label, "value": choice.value or choice.label} for choice in choices] or None
+
+
+def is_repeatable(method: str, headers: Mapping[str, str]) -> bool:
+    """Return True if a call that may have been carried out can be made once more."""
+    return method in ("GET", "HEAD", "PUT", "DELETE") or "Idempotency-Key" in headers
+
+
+def back_off(attempt: int, retry_after: float | None = None) -> float:
+    """Seconds before the next try. `attempt` counts from 0."""
+    if retry_after is not None:
+        return retry_after
+    return min(30.0, 0.5 * 2.0 ** min(attempt, 10)) * random.uniform(0.5, 1)  # noqa: S311 - spreads callers
+
+
+def wait_after_status(response: httpx.Response, attempt: int, repeatable: bool) -> float | None:
+    """Seconds after which the call is made once more; None if it is not."""
+    if response.status_code not in BUSY and not (response.status_code in BROKEN and repeatable):
+        return None
+    seconds = back_off(attempt, retry_after(response))
+    return seconds if seconds <= MAX_WAIT else None
+
+
+def wait_after_error(error: httpx.TransportError, attempt: int, repeatable: bool) -> float | None:
+    """As `wait_after_status`. What was not connected was not carried out."""
+    never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    return back_off(attempt) if repeatable or never_sent else None
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    seconds = response.headers.get("retry-after", "")
+    return float(seconds) if seconds.isdecimal() and len(seconds) < 10 else None
+
+
+def value_of(response: httpx.Response) -> Any:
+    """The JSON of an answer, None for one without a body. Raises `ApiError`."""
+    if response.is_success:
+        return response.json() if response.content else None
+    raise error_of(response)
+
+
+def error_of(response: httpx.Response) -> ApiError:
+    """The error in an answer whose body was read."""
+    try:
+        message = response.json()["error"]
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+        message = None
+    text = message if isinstance(message, str) else f"{response.reason_phrase}: {response.text[:200]}"
+    return ApiError(response.status_code, text, retry_after(response))

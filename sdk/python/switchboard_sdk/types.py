@@ -1,0 +1,1294 @@
+"""The objects of the REST interface. Written by `make sdk` from its OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class Accepted(TypedDict):
+    success: bool
+    message: str
+
+
+class ActivityHealth(TypedDict):
+    healthy: bool
+    lastSuccess: str | None
+    lastError: str | None
+    lastErrorAt: str | None
+
+
+class AddPages(TypedDict):
+    url: str
+    every: NotRequired[float | None]
+
+
+class AgentApproval(TypedDict):
+    tool: str
+    by: NotRequired[str]
+
+
+KnowledgeItem: TypeAlias = int
+
+
+class AgentExchange(TypedDict):
+    method: str
+    url: str
+    requestHeaders: dict[str, str]
+    requestBody: str
+    status: int
+    responseHeaders: dict[str, str]
+    responseBody: str
+    error: str
+    seconds: float
+
+
+class AgentPermission(TypedDict):
+    userId: str
+    level: int
+
+
+class AgentPermissionBody(TypedDict):
+    userId: str
+    level: int
+
+
+class AgentPermissions(TypedDict):
+    permissions: list[AgentPermission]
+
+
+class AgentPrices(TypedDict):
+    input: float
+    output: float
+    currency: str
+
+
+class AgentTrust(TypedDict):
+    trusted: bool
+
+
+class Alive(TypedDict):
+    status: Literal["ok"]
+
+
+class AskTurn(TypedDict):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class AuthUrl(TypedDict):
+    success: bool
+    authUrl: str
+
+
+class Backlog(TypedDict):
+    waitingSeconds: float
+    pendingSeconds: float
+
+
+class BotCallback(TypedDict):
+    token: str
+    bot_messenger_id: str | int
+    phone: str | int
+
+
+class BotLinkAnswer(TypedDict):
+    success: bool
+    deepLink: str
+    expiresInSeconds: int
+    message: str
+
+
+class BotVerified(TypedDict):
+    success: bool
+    message: str
+    userId: str
+
+
+InstanceId: TypeAlias = int
+
+
+class ChangeSubscription(TypedDict):
+    kinds: NotRequired[list[str] | None]
+    instanceIds: NotRequired[list[InstanceId] | None]
+    secret: NotRequired[str | None]
+    url: NotRequired[str | None]
+    status: NotRequired[Literal["active", "off"] | None]
+
+
+class ChatMessageTaken(TypedDict):
+    id: str
+
+
+class ChatSession(TypedDict):
+    visitor: str
+    title: str
+    greeting: str
+    colour: str
+    maxFileBytes: int
+    maxTextLength: int
+
+
+class ChoiceToSend(TypedDict):
+    label: str
+    value: NotRequired[str]
+
+
+class Chunk(TypedDict):
+    chunkId: str
+    userId: str
+    chunk: str
+    fileId: str
+    metadata: str | None
+    createdAt: str
+
+
+class ChunkAnswer(TypedDict):
+    chunk: Chunk
+
+
+class ChunkPlace(TypedDict):
+    chunkId: str
+    position: int
+    start: int | None
+    end: int | None
+    metadata: str | None
+
+
+class Citation(TypedDict):
+    index: int
+    chunkId: str
+    fileName: str
+    page: int | None
+    quote: str
+
+
+class CitedPassage(TypedDict):
+    index: int
+    chunkId: str
+    fileName: str
+    page: int | None
+    quote: str
+    place: str
+
+
+class CodeSent(TypedDict):
+    success: bool
+    expiresInSeconds: int
+    message: str
+
+
+class ConfigFieldAnswer(TypedDict):
+    name: str
+    type: Literal["string", "number", "boolean"]
+    description: str
+    required: bool
+    secret: bool
+    basic: bool
+    format: str
+    choices: list[str]
+    suggested: str
+
+
+class ConfigToCheck(TypedDict):
+    config: dict[str, Any]
+    channelName: NotRequired[str | None]
+    downStreamResourceId: NotRequired[str | None]
+
+
+class ConversationSender(TypedDict):
+    externalId: str
+    displayName: str
+    userId: str | None
+
+
+class Cooldown(TypedDict):
+    seconds: float
+    conversations: int
+
+
+class Counts(TypedDict):
+    received: int
+    answered: int
+    failed: int
+    p50Seconds: float | None
+    p95Seconds: float | None
+
+
+class CreateKey(TypedDict):
+    name: NotRequired[str | None]
+    role: NotRequired[Literal["user", "admin"]]
+    userId: NotRequired[str | None]
+    expiresInDays: NotRequired[int | None]
+
+
+class CreateKnowledgeBase(TypedDict):
+    name: str
+    description: NotRequired[str | None]
+    kb_manifest: NotRequired[dict[str, Any] | None]
+
+
+class CreateSubscription(TypedDict):
+    kinds: NotRequired[list[str] | None]
+    instanceIds: NotRequired[list[InstanceId] | None]
+    secret: NotRequired[str | None]
+    url: str
+
+
+class CreatedInstance(TypedDict):
+    success: bool
+    message: str
+    instanceId: int
+    microserviceConnected: bool
+    webhookRegistered: NotRequired[bool | None]
+    webhookError: str | None
+    operation: Literal["created", "updated"]
+
+
+class CreatedKnowledgeBase(TypedDict):
+    id: int
+    name: str
+    description: str
+    type: Literal["kb"]
+    status: Literal["published"]
+
+
+class CredentialsAnswer(TypedDict):
+    state: Literal["accepted", "refused", "unreachable", "nothing-to-check"]
+    message: str
+    action: str
+
+
+class CredentialsToCheck(TypedDict):
+    config: dict[str, Any]
+
+
+class DeadLetterName(TypedDict):
+    instanceId: int
+    messageId: str
+
+
+class DeadLetterResult(TypedDict):
+    instanceId: int
+    messageId: str
+    success: bool
+    error: str | None
+
+
+class DeadLetterResults(TypedDict):
+    results: list[DeadLetterResult]
+
+
+class DeadPart(TypedDict):
+    deliveryId: int
+    attempts: int
+    error: str | None
+    payload: str
+
+
+class DeletedInstance(TypedDict):
+    success: bool
+    message: str
+    instanceId: str
+
+
+class DeliveryRecord(TypedDict):
+    id: int
+    status: Literal["pending", "sent", "dead"]
+    attempts: int
+    lastError: str | None
+    createdAt: str
+    nextAttemptAt: str | None
+
+
+Direction: TypeAlias = Literal["in", "out"]
+
+
+class EmailVerified(TypedDict):
+    success: bool
+    message: str
+    email: str
+
+
+class Empty(TypedDict):
+    pass
+
+
+class EventSubscription(TypedDict):
+    id: int
+    url: str
+    kinds: list[str]
+    instanceIds: list[int]
+    userId: str
+    status: Literal["active", "off"]
+    reason: str | None
+    healthy: bool
+    problem: str | None
+    createdAt: str
+    updatedAt: str
+
+
+class ExplainedHit(TypedDict):
+    chunk: str
+    chunkId: str
+    fileId: str
+    fileName: str
+    metadata: str | None
+    similarity: float
+    textScore: float
+    vectorScore: float | None
+    rank: int | None
+    textRank: int | None
+    vectorRank: int | None
+    highlights: list[tuple[int, int]]
+
+
+class FieldFault(TypedDict):
+    field: str
+    message: str
+
+
+class FigurePoint(TypedDict):
+    at: str
+    counts: Counts
+
+
+class FigureReport(TypedDict):
+    period: Literal["hour", "day"]
+    stepSeconds: int
+    until: str
+    total: Counts
+    points: list[FigurePoint]
+
+
+class FileFormat(TypedDict):
+    format: str
+    available: bool
+    how: str
+
+
+class FileOfVisitor(TypedDict):
+    name: str
+    mimeType: NotRequired[str]
+    dataBase64: str
+
+
+class FileRecord(TypedDict):
+    id: int
+    knowledge_base_id: int
+    file_name: str
+    file_path: str
+    fileHash: str
+    text: str
+    created_at: str
+    updated_at: str
+    status: Literal["processing", "ready", "failed"]
+    progress: float
+    error: str | None
+    warnings: list[str]
+    queuePosition: int | None
+
+
+class FileState(TypedDict):
+    id: int
+    knowledgeBaseId: int
+    fileId: str
+    fileName: str
+    fileSize: int
+    mimeType: str
+    uploadedBy: str
+    createdAt: str
+    updatedAt: str
+    status: Literal["processing", "ready", "failed"]
+    progress: float
+    error: str | None
+    warnings: list[str]
+    chunkCount: int
+    step: Literal["waiting", "reading", "preparing_model", "embedding"] | None
+    queuePosition: int | None
+
+
+class FileStateAnswer(TypedDict):
+    file: FileState
+
+
+class FileStateList(TypedDict):
+    files: list[FileState]
+    next: int | None
+
+
+class FileToSend(TypedDict):
+    name: str
+    mimeType: NotRequired[str]
+    url: NotRequired[str | None]
+    dataBase64: NotRequired[str | None]
+
+
+class Finding(TypedDict):
+    grade: Literal["ok", "note", "fail"]
+    subject: str
+    text: str
+
+
+class FindingList(TypedDict):
+    findings: list[Finding]
+
+
+class IdentityRemoved(TypedDict):
+    success: bool
+    message: str
+
+
+class InstanceHealth(TypedDict):
+    instanceId: int
+    healthy: bool
+    warnings: list[str]
+    notes: list[str]
+    lastSuccess: str | None
+    lastError: str | None
+    lastErrorAt: str | None
+    nextRun: str | None
+    queue: dict[str, int]
+    pairingCode: str | None
+    breaker: Literal["closed", "open", "half_open"]
+    breakerUntil: str | None
+    receiving: ActivityHealth
+    processing: ActivityHealth
+    sending: ActivityHealth
+    unanswered: dict[str, int]
+
+
+class InstanceName(TypedDict):
+    id: int
+    userId: str
+    channelId: str
+    channelName: str
+
+
+class InstanceState(TypedDict):
+    instance: InstanceName
+    health: InstanceHealth
+    backlog: Backlog
+    cooldown: Cooldown
+
+
+class InstanceTrust(TypedDict):
+    trusted: bool
+
+
+class KeyRecord(TypedDict):
+    id: int
+    userId: str
+    role: Literal["user", "admin"]
+    kind: Literal["key", "session"]
+    name: str
+    prefix: str
+    live: bool
+    createdAt: str
+    expiresAt: str | None
+    revokedAt: str | None
+    parentId: int | None
+
+
+class KnowledgeBase(TypedDict):
+    id: int
+    name: str
+    description: str
+    created_by: str
+    created_at: str
+    updated_at: str
+
+
+class KnowledgeBaseAnswer(TypedDict):
+    knowledgeBase: KnowledgeBase
+
+
+class ListedFileRecord(TypedDict):
+    id: NotRequired[int]
+    knowledge_base_id: NotRequired[int]
+    file_name: NotRequired[str]
+    file_path: NotRequired[str]
+    fileHash: NotRequired[str]
+    text: NotRequired[str]
+    created_at: NotRequired[str]
+    updated_at: NotRequired[str]
+    status: NotRequired[Literal["processing", "ready", "failed"]]
+    progress: NotRequired[float]
+    error: NotRequired[str | None]
+    warnings: NotRequired[list[str]]
+    queuePosition: NotRequired[int | None]
+
+
+class ListedKnowledgeBase(TypedDict):
+    id: int
+    name: str
+    description: str
+    created_by: str
+    created_at: str
+    updated_at: str
+    permission_level: int
+
+
+class MessageFile(TypedDict):
+    name: str
+    mimeType: str
+    size: int | None
+    url: str
+
+
+class MessageQueued(TypedDict):
+    success: bool
+    messageId: str
+    sessionId: str
+    status: NotRequired[Literal["queued"]]
+
+
+class NotReady(TypedDict):
+    error: str
+    status: Literal["not ready"]
+    checks: dict[str, str]
+
+
+class OpenChat(TypedDict):
+    visitor: NotRequired[str]
+    identity: NotRequired[str]
+
+
+class Pagination(TypedDict):
+    currentPage: int
+    totalPages: int
+    totalCount: int
+    limit: int
+    offset: int
+
+
+class PairingAnswer(TypedDict):
+    success: bool
+    pairingCode: str | None
+    message: str
+
+
+Period: TypeAlias = Literal["hour", "day"]
+
+
+class Permission(TypedDict):
+    userId: str
+    permission_level: int
+
+
+class PermissionList(TypedDict):
+    permissions: list[Permission]
+
+
+class Place(TypedDict):
+    position: int | None
+    title: str | None
+    headingPath: list[str]
+    page: int | None
+    pageEnd: int | None
+    slide: int | None
+    sheet: str | None
+    rowStart: int | None
+    rowEnd: int | None
+    timeStart: float | None
+    timeEnd: float | None
+
+
+class PostChatMessage(TypedDict):
+    id: str
+    text: NotRequired[str]
+    choice: NotRequired[str]
+    files: NotRequired[list[FileOfVisitor]]
+
+
+class PushRecord(TypedDict):
+    id: int
+    eventId: int
+    status: Literal["pending", "sent", "dead"]
+    attempts: int
+    error: str | None
+    createdAt: str
+    nextAttemptAt: str | None
+    kind: str
+    answer: int | None
+
+
+class PushTestAnswer(TypedDict):
+    success: bool
+    error: str | None
+
+
+class QueryWord(TypedDict):
+    word: str
+    chunks: int
+    similar: list[str]
+
+
+class Ready(TypedDict):
+    status: Literal["ok"]
+    checks: dict[str, Literal["ok", "degraded"]]
+    reasons: dict[str, str]
+
+
+class ResourceRule(TypedDict):
+    source: Literal["rule", "agent", "built-in", "default"]
+    match: str
+    kind: Literal[
+        "builtin",
+        "http",
+        "grpc",
+        "chat-completions",
+        "responses",
+        "langgraph",
+        "ag-ui",
+        "a2a",
+        "dify",
+        "flowise",
+    ]
+    target: str
+    seconds: float
+    line: int
+    model: str
+    tools: list[str]
+    hasToken: bool
+    knowledge: list[int]
+    mcpServers: list[str]
+    agentId: int
+
+
+class ResourceRules(TypedDict):
+    rules: list[ResourceRule]
+    file: str
+    readAt: str | None
+    fault: str
+
+
+RouteHours = TypedDict(
+    "RouteHours",
+    {
+        "days": NotRequired[list[str]],
+        "from": str,
+        "to": str,
+        "timeZone": str,
+    },
+)
+
+
+RouteHoursToSave = TypedDict(
+    "RouteHoursToSave",
+    {
+        "days": NotRequired[str | list[str]],
+        "from": str,
+        "to": str,
+        "timeZone": NotRequired[str],
+    },
+)
+
+
+class Schedule(TypedDict):
+    instanceId: int
+    userId: str
+    channelId: str
+    channelName: str
+    kind: Literal["schedule", "poll"]
+    description: str
+    expression: str
+    timezone: str
+    nextRun: str | None
+    following: list[str]
+    running: bool
+    failures: int
+    lastSuccess: str | None
+    lastError: str | None
+    lastErrorAt: str | None
+
+
+class ScheduleList(TypedDict):
+    schedules: list[Schedule]
+    next: int | None
+
+
+class SearchRequest(TypedDict):
+    query: str
+    topK: NotRequired[int]
+    minSimilarity: NotRequired[float]
+    fileIds: NotRequired[list[str] | None]
+    perFile: NotRequired[int | None]
+    mode: NotRequired[Literal["hybrid", "text", "vector"]]
+    highlight: NotRequired[bool]
+
+
+class SearchResult(TypedDict):
+    chunk: str
+    fileId: str
+    metadata: str | None
+    similarity: float
+    chunkId: str
+    fileName: str
+    url: str
+    sourceUrl: str | None
+    textScore: float | None
+    vectorScore: float | None
+    highlights: list[tuple[int, int]]
+    place: Place
+
+
+class SetHandler(TypedDict):
+    handler: Literal["person", "resource"]
+    minutes: NotRequired[int | None]
+
+
+class SetPermission(TypedDict):
+    userId: str
+    permission_level: int
+
+
+class SetupInstructions(TypedDict):
+    webhookRequired: bool
+    webhookPath: str
+    title: str
+    steps: list[str]
+    docsUrl: str
+
+
+class Socket(TypedDict):
+    channelId: str
+    channelName: str
+    status: str
+    connectedSince: str
+
+
+class Source(TypedDict):
+    id: int
+    knowledgeBaseId: int
+    kind: Literal["web", "drive"]
+    address: str
+    instanceId: int | None
+    every: float | None
+    createdBy: str
+    createdAt: str
+    state: Literal["waiting", "reading", "idle"]
+    readAt: str | None
+    nextAt: str | None
+    error: str | None
+    note: str | None
+    found: int
+    read: int
+    failed: int
+    waiting: int
+
+
+class SourceAnswer(TypedDict):
+    source: Source
+
+
+class SourceList(TypedDict):
+    sources: list[Source]
+    next: int | None
+
+
+class SourcePage(TypedDict):
+    id: int
+    address: str
+    name: str
+    status: Literal["waiting", "processing", "read", "failed", "skipped", "gone", "listed"]
+    error: str | None
+    readAt: str | None
+    fileId: str | None
+
+
+class SourcePageList(TypedDict):
+    pages: list[SourcePage]
+    next: int | None
+
+
+class StartEmail(TypedDict):
+    email: str
+
+
+class StoredCredentialsToCheck(TypedDict):
+    config: NotRequired[dict[str, Any] | None]
+
+
+class SubscriptionAnswer(TypedDict):
+    success: bool
+    subscription: EventSubscription
+    health: ActivityHealth
+    pending: int
+    dead: int
+    secret: NotRequired[str | None]
+
+
+class SubscriptionList(TypedDict):
+    subscriptions: list[EventSubscription]
+    next: int | None
+
+
+class TemplateToSend(TypedDict):
+    name: str
+    language: str
+    parameters: NotRequired[list[str]]
+
+
+class TestAgent(TypedDict):
+    text: str
+
+
+class TextWindow(TypedDict):
+    fileId: str
+    fileName: str
+    text: str
+    offset: int
+    length: int
+    remaining: int
+    next: int | None
+
+
+class TimelineStep(TypedDict):
+    kind: Literal[
+        "received",
+        "asked",
+        "tool_asked",
+        "tool_decided",
+        "answered",
+        "done",
+        "failed",
+        "written",
+        "queued",
+        "sent",
+        "delivered",
+        "read",
+        "dead",
+    ]
+    at: str | None
+    part: int | None
+    attempts: int | None
+    reason: str | None
+    tool: str | None
+    decision: Literal["approved", "approved_for_session", "rejected", "expired", "withdrawn"] | None
+    decider: str | None
+    nextAttemptAt: str | None
+    platformId: str | None
+    resource: NotRequired[str | None]
+    route: NotRequired[str | None]
+
+
+class TryResource(TypedDict):
+    downStreamResourceId: str
+    text: NotRequired[str]
+    ask: NotRequired[bool]
+
+
+class UnansweredRecord(TypedDict):
+    id: int
+    reason: str
+    sender: str
+    senderName: str
+    subject: str
+    text: str
+    receivedAt: str
+
+
+class UpdateKnowledgeBase(TypedDict):
+    name: NotRequired[str | None]
+    description: NotRequired[str | None]
+
+
+class UpdatedInstance(TypedDict):
+    success: bool
+    message: str
+    instanceId: int
+    microserviceConnected: bool
+    webhookRegistered: NotRequired[bool | None]
+    webhookError: str | None
+
+
+class UploadRules(TypedDict):
+    maxFileBytes: int
+    maxFiles: int
+    formats: list[FileFormat]
+
+
+class UploadedFile(TypedDict):
+    fileId: str
+    fileName: str
+    fileSize: int
+    mimeType: str
+    status: NotRequired[Literal["processing", "ready", "failed"] | None]
+
+
+class Usage(TypedDict):
+    inputTokens: int
+    outputTokens: int
+
+
+class VerificationProviders(TypedDict):
+    success: bool
+    providers: dict[str, bool]
+
+
+class VerifiedIdentity(TypedDict):
+    field: str
+    value: str
+
+
+class VerifyEmail(TypedDict):
+    otp: str
+
+
+class Voter(TypedDict):
+    externalId: str
+    displayName: str
+
+
+class ErrorBody(TypedDict):
+    error: str
+
+
+class Agent(TypedDict):
+    id: int
+    resourceId: str
+    name: str
+    owner: str
+    kind: str
+    knowledge: list[int]
+    trusted: bool
+    level: int
+    fault: str
+    createdAt: str
+    updatedAt: str
+    hasSecret: bool
+    prices: AgentPrices | None
+    approvalPolicy: list[AgentApproval]
+    settings: dict[str, Any] | None
+    tools: list[dict[str, Any]] | None
+    mcpServers: list[dict[str, Any]] | None
+
+
+class AgentBody(TypedDict):
+    name: NotRequired[str | None]
+    resourceId: NotRequired[str | None]
+    kind: NotRequired[str | None]
+    settings: NotRequired[dict[str, Any] | None]
+    secret: NotRequired[str | None]
+    knowledge: NotRequired[list[KnowledgeItem] | None]
+    tools: NotRequired[list[dict[str, Any]] | None]
+    mcpServers: NotRequired[list[dict[str, Any]] | None]
+    prices: NotRequired[AgentPrices | None]
+    approvalPolicy: NotRequired[list[AgentApproval] | None]
+
+
+class AgentList(TypedDict):
+    agents: list[Agent]
+    next: int | None
+
+
+class AskAnswer(TypedDict):
+    answer: str
+    citations: list[Citation]
+    searched: bool
+
+
+class AskRequest(TypedDict):
+    question: str
+    history: NotRequired[list[AskTurn]]
+
+
+class ChannelDefinition(TypedDict):
+    id: str
+    name: str
+    description: str
+    configDefinition: str
+    type: str
+    setupInstructions: SetupInstructions
+
+
+class ChannelForm(TypedDict):
+    id: str
+    name: str
+    fields: list[ConfigFieldAnswer]
+    advice: list[list[list[str]]]
+    withoutPublicAddress: str
+    checksCredentials: bool
+
+
+class ChannelStatus(TypedDict):
+    success: bool
+    connectedChannels: dict[str, Socket]
+    timestamp: str
+
+
+class ChosenDeadLetters(TypedDict):
+    items: list[DeadLetterName]
+
+
+class ChunkList(TypedDict):
+    chunks: list[Chunk]
+    pagination: Pagination
+
+
+class ConfigFaults(TypedDict):
+    faults: list[FieldFault]
+
+
+class Conversation(TypedDict):
+    instanceId: int
+    channelId: str
+    channelName: str
+    sessionId: str
+    sender: ConversationSender
+    lastText: str
+    lastAt: str
+    messages: int
+    waiting: bool
+    handler: Literal["resource", "person"]
+    handlerUntil: str | None
+    handledBy: str | None
+    pendingConfirmation: bool
+
+
+class ConversationList(TypedDict):
+    conversations: list[Conversation]
+    next: str | None
+
+
+class ConversationMessage(TypedDict):
+    id: str
+    sessionId: str
+    direction: Literal["in", "out"]
+    text: str
+    files: list[MessageFile]
+    author: Literal["sender", "resource", "person", "system"]
+    status: Literal["waiting", "done", "failed", "queued", "sent", "delivered", "read", "dead"]
+    error: str | None
+    requestId: str
+    at: str
+    senderName: str
+    resource: NotRequired[str | None]
+    route: NotRequired[str | None]
+
+
+class CreatedKeyAnswer(TypedDict):
+    success: bool
+    key: KeyRecord
+    token: str
+
+
+class DeadLetter(TypedDict):
+    instance: InstanceName
+    message: ConversationMessage
+
+
+class DeadLetterAnswer(TypedDict):
+    deadLetter: DeadLetter
+    parts: list[DeadPart]
+
+
+class DeadLetterList(TypedDict):
+    deadLetters: list[DeadLetter]
+    next: str | None
+
+
+class DeliveryList(TypedDict):
+    deliveries: list[DeliveryRecord]
+    pagination: Pagination
+
+
+class ExplanationAnswer(TypedDict):
+    words: list[QueryWord]
+    results: list[ExplainedHit]
+    byMeaning: bool
+
+
+class FeedbackRecord(TypedDict):
+    id: int
+    instanceId: int
+    channelName: str
+    sessionId: str
+    messageId: str
+    rating: Literal["up", "down"]
+    sender: Voter
+    at: str
+    question: str
+    answer: str
+    resource: str | None
+    route: str | None
+    citations: list[CitedPassage]
+
+
+class FileAnswer(TypedDict):
+    file: FileRecord
+
+
+class FileList(TypedDict):
+    files: list[ListedFileRecord]
+
+
+class FileTextAnswer(TypedDict):
+    file: FileState
+    text: str
+    start: int
+    length: int
+    chunks: list[ChunkPlace]
+    pagination: Pagination
+
+
+class HealthList(TypedDict):
+    instances: list[InstanceState]
+    next: str | None
+
+
+class KeyList(TypedDict):
+    keys: list[KeyRecord]
+    next: int | None
+
+
+class KnowledgeBaseList(TypedDict):
+    knowledgeBases: list[ListedKnowledgeBase]
+
+
+class MessageList(TypedDict):
+    messages: list[ConversationMessage]
+    next: str | None
+
+
+class MessageTimeline(TypedDict):
+    messageId: str
+    steps: list[TimelineStep]
+
+
+class PushList(TypedDict):
+    deliveries: list[PushRecord]
+    next: int | None
+
+
+class RouteCondition(TypedDict):
+    language: NotRequired[list[str]]
+    matches: NotRequired[list[str]]
+    hours: NotRequired[RouteHours | None]
+    verified: NotRequired[bool | None]
+    group: NotRequired[bool | list[str] | None]
+    label: NotRequired[list[str]]
+    share: NotRequired[float | None]
+
+
+class RouteConditionToSave(TypedDict):
+    language: NotRequired[str | list[str]]
+    matches: NotRequired[str | list[str]]
+    hours: NotRequired[RouteHoursToSave | None]
+    verified: NotRequired[bool | None]
+    group: NotRequired[bool | str | list[str] | None]
+    label: NotRequired[str | list[str]]
+    share: NotRequired[float | None]
+
+
+class RouteToSave(TypedDict):
+    when: RouteConditionToSave
+    to: str
+
+
+class SearchAnswer(TypedDict):
+    results: list[SearchResult]
+
+
+class SendMessage(TypedDict):
+    sessionId: NotRequired[str | None]
+    to: NotRequired[str | None]
+    subject: NotRequired[str | None]
+    text: NotRequired[str]
+    files: NotRequired[list[FileToSend]]
+    choices: NotRequired[list[ChoiceToSend]]
+    template: NotRequired[TemplateToSend | None]
+    takeOver: NotRequired[bool]
+
+
+class TrialAnswer(TypedDict):
+    text: str
+    files: list[str]
+    choices: list[str]
+    tool: str
+    wantsPerson: bool
+    error: str
+    seconds: float
+    usage: Usage | None
+
+
+class UnansweredList(TypedDict):
+    unanswered: list[UnansweredRecord]
+    pagination: Pagination
+
+
+class UpdateInstance(TypedDict):
+    routes: NotRequired[list[RouteToSave] | None]
+    fallback: NotRequired[list[str] | None]
+    feedback: NotRequired[bool | None]
+    config: dict[str, Any]
+    downStreamResourceId: NotRequired[str | None]
+    channelName: NotRequired[str | None]
+
+
+class UploadAnswer(TypedDict):
+    message: str
+    files: list[UploadedFile]
+    fileId: NotRequired[str | None]
+    fileHash: NotRequired[str | None]
+    fileName: NotRequired[str | None]
+    fileSize: NotRequired[int | None]
+    mimeType: NotRequired[str | None]
+
+
+class VerifiedIdentities(TypedDict):
+    success: bool
+    identities: list[VerifiedIdentity]
+
+
+class AgentTest(TypedDict):
+    answer: TrialAnswer
+    exchanges: list[AgentExchange]
+    cost: float | None
+
+
+class CreateInstance(TypedDict):
+    routes: NotRequired[list[RouteToSave] | None]
+    fallback: NotRequired[list[str] | None]
+    feedback: NotRequired[bool | None]
+    channelId: str
+    channelName: str
+    config: dict[str, Any]
+    downStreamResourceId: NotRequired[str | None]
+    id: NotRequired[int | None]
+
+
+class FeedbackList(TypedDict):
+    feedback: list[FeedbackRecord]
+    next: str | None
+
+
+class ResourceTrial(TypedDict):
+    resource: str
+    source: Literal["rule", "agent", "built-in", "default", "nothing"]
+    kind: str
+    rule: ResourceRule | None
+    answer: TrialAnswer | None
+
+
+class Route(TypedDict):
+    when: RouteCondition
+    to: str
+
+
+class ChannelInstance(TypedDict):
+    id: int
+    channelId: str
+    channelName: str
+    downStreamResourceId: str | None
+    config: dict[str, Any]
+    userId: str
+    status: Literal["active"]
+    channelType: str
+    channelTypeName: str
+    trusted: bool
+    publicId: NotRequired[str | None]
+    embedTag: NotRequired[str | None]
+    routes: NotRequired[list[Route]]
+    fallback: NotRequired[list[str]]
+    feedback: NotRequired[bool]
