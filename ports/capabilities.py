@@ -20,6 +20,7 @@ from domain.channels.messages import (
     Sent,
     ThreadMessage,
 )
+from domain.channels.rich import Form
 from domain.conversations.model import Destination
 from domain.knowledge.sources.model import Listing, PageContent, PageToRead
 from domain.polling.model import Timing
@@ -393,6 +394,17 @@ class ButtonLimit(Protocol[C, T_in]):
     """
 
     def buttons(self, config: C, target: T_in) -> int: ...
+
+
+class FormOpener(Protocol[C, T_in]):
+    """Shows a form in a dialog of the platform, once a person pressed a button for it."""
+
+    def fits(self, form: Form) -> bool:
+        """Return True if the platform has all that the form needs. Pure. Other forms are asked field by field."""
+
+    async def open_form(self, config: C, target: T_in, form: Form, reference: str) -> None:
+        """Shows the dialog to who pressed; `target` is that of the press. What is entered comes as an event with
+        `reference` as its choice and `Event.form_input`. Best effort, never raises: the person may press again."""
 
 
 class PromptCloser(Protocol[C, T]):

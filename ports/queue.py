@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Merge, OptOut, SessionAlias, Target
+from domain.conversations.forms import FormUpdate, OpenForm
 from domain.values import value
 
 L = TypeVar("L")
@@ -123,13 +124,15 @@ class Conversation:
     """A leased conversation and its next events, in order.
 
     `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
-    `offered`: the id of the latest message that offered numbered choices; others may have followed it.
+    `offered`: the id of the latest message that offered numbered choices; others may have followed it. `form` is the
+    form that is open; it may have expired.
     """
 
     key: QueueKey
     queued: Sequence[QueuedEvent]
     has_open_approval: bool = False
     offered: str | None = None
+    form: OpenForm | None = None
 
 
 @value
@@ -143,7 +146,8 @@ class EventOutcome:
     crash of the database. `prompt`: a message has buttons, which a typed reply makes void. `merged`: other events of
     the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
     `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
-    conversation, for so long. `numbered`: the answer offers choices that are typed.
+    conversation, for so long. `numbered`: the answer offers choices that are typed. `form_update` is what becomes of
+    the open form of the session.
     """
 
     key: QueueKey
@@ -162,6 +166,7 @@ class EventOutcome:
     by_person: bool = False
     handler_minutes: int | None = None
     numbered: bool = False
+    form_update: FormUpdate | None = None
 
 
 class Conversations(Protocol):

@@ -35,6 +35,7 @@ from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
 from domain.routing.drafting import DraftService
 from domain.routing.events import EventService
+from domain.routing.forms import FormService
 from domain.routing.indicators import LingeringTyping
 from domain.routing.invocation import InvocationService
 from domain.routing.prompts import ChoiceService, PromptFeedback
@@ -97,6 +98,7 @@ class Work:
             ContextService(earlier, channels.files, channels.reads, transcriber),
             ChoiceService(earlier),
             PostgresFeedback(database),
+            FormService(self.prompt_feedback, clock, settings.agent_url),
             foundation.steady_clock,
             clock,
             meter,

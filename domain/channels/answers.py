@@ -84,7 +84,8 @@ class Answer:
     `template` is sent in place of text and files, by a channel that has `TemplateRules`.
     `wants_person`: a person is to take the conversation over.
     `callback_url` is the instance's callback address, for buttons that carry the address of their press.
-    `rich` is what the answer holds beside: links, cards, a location, a contact, a form. `silent`: nothing is sent.
+    `rich` is what the answer holds beside: links, cards, a location, a contact, a form. `form_reference`
+    is what the platform has to send back with the values of that form. `silent`: nothing is sent.
     `change` is what the answer does to its conversation.
     `provenance`: which resource made it, None for what none was asked for. `thumbs` names the
     answer in the buttons that ask whether it helped; empty where nobody is asked.
@@ -102,6 +103,7 @@ class Answer:
     wants_person: bool = False
     callback_url: str = ""
     rich: RichContent | None = None
+    form_reference: str = ""
     silent: bool = False
     change: ConversationChange | None = None
     provenance: Provenance | None = None

@@ -182,6 +182,8 @@ class Event:
     `refused` is why a rule keeps it from being answered, in one word such as "channel" (see
     `domain.channels.refused`): it is listed instead, and worked on once somebody releases it.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
+    `form_input` is what a person entered into a form of ours in a dialog of the platform: texts, lists of values of
+    options, and truth values, by the number of the field; `choice` names the form then.
     `trace` is the traceparent of the call that brought it; empty if it belongs to no trace.
     """
 
@@ -218,6 +220,7 @@ class Event:
     written_at: datetime | None = None
     refused: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
+    form_input: Mapping[str, object] | None = None
     raw: Mapping[str, object] = field(default_factory=dict)
     trace: str = ""
 

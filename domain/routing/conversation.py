@@ -8,6 +8,7 @@ from typing import TypeVar
 from domain.channels.messages import Event
 from domain.channels.provenance import Provenance
 from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.conversations.forms import FormUpdate, OpenForm
 from domain.instances.model import Instance
 from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
@@ -22,9 +23,10 @@ class ConversationContext:
     the message that shows the unfinished answer, empty for none. `answered`: the resource answered, and all
     attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
     was told that the pressed button was seen. `offered` is the id of the latest message that offered numbered
-    choices. `asked_by`: the resource whose question the event answers, empty for none or one that is not known.
-    `labels` are those of the conversation.
-    `fell_back`: which resource answered in place of another one, and why; empty where none had to.
+    choices. `form` is the form that is open, `form_update` what becomes of it with the outcome of the event.
+    `asked_by`: the resource whose question the event answers, empty for none or one that is not known. `labels` are
+    those of the conversation. `fell_back`: which resource answered in place of another one, and why; empty where none
+    had to.
     """
 
     instance: Instance
@@ -40,6 +42,8 @@ class ConversationContext:
     asked_by: str = ""
     fell_back: str = ""
     labels: Sequence[str] = ()
+    form: OpenForm | None = None
+    form_update: FormUpdate | None = None
 
     @property
     def config(self) -> ChannelConfig:
@@ -55,6 +59,11 @@ class ConversationContext:
         emoji = self.channel.definition.ack_reaction(self.instance.config)
         if emoji and event.message_id and (reactions := self.channel.reactions):
             self.reaction = AckReaction(reactions, self.config, self.target(event), event.message_id, emoji)
+
+    def keep_form(self) -> None:
+        """Called once the outcome of the event is stored, and with it what becomes of the form."""
+        if self.form_update is not None:
+            self.form = self.form_update.form
 
     def linger_typing(self, key: QueueKey, lingering: LingeringTyping) -> None:
         """The sign stays until the answer is sent."""

@@ -48,7 +48,7 @@ class EventService:
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
     ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
-        context.draft, context.acknowledged = queued.draft, False
+        context.draft, context.acknowledged, context.form_update = queued.draft, False, None
         context.asked_by = context.fell_back = ""
         started = self.clock.now()
         answer, error = await self._answer_or_error(key, queued, context)
@@ -56,6 +56,8 @@ class EventService:
             self.invocation.feedback.acknowledge(context, queued.event)  # else the button goes on waiting
         if failure := error or context.fell_back:
             await self._note_failure(context, f"not answered: {error}" if error else failure, failure)
+        if error:
+            context.form_update = None
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - queued.received_at).total_seconds()
         self.meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
@@ -91,7 +93,7 @@ class EventService:
     ) -> Answer | None:
         event, instance, definition = queued.event, context.instance, context.channel.definition
         context.automated = event.automated
-        if event.only_decides and not (context.has_open_approval or context.offered):
+        if event.only_decides and not (context.has_open_approval or context.offered or context.form):
             return None
         if queued.attempts >= MAX_CRASHES:
             raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)

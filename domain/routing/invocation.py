@@ -1,7 +1,7 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from domain.channels.answers import Answer, Artifact, Author
 from domain.channels.messages import Event
@@ -10,6 +10,7 @@ from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference, offered
+from domain.conversations.forms import FormUpdate
 from domain.conversations.model import answer_to
 from domain.feedback.model import GONE as VOTE_GONE
 from domain.feedback.model import THANKS, Voter, is_thumb, rating_of, read_press, vote_reference
@@ -26,6 +27,7 @@ from domain.routing.conversation import (
     not_read,
 )
 from domain.routing.drafting import DraftService
+from domain.routing.forms import FormService
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
     Approval,
@@ -66,6 +68,7 @@ class InvocationService:
     contexts: ContextService
     choices: ChoiceService
     votes: FeedbackStore
+    forms: FormService
     clock: Clock
     wall_clock: Clock
     meter: Meter
@@ -85,20 +88,20 @@ class InvocationService:
         event, instance = queued.event, context.instance
         if not instance.resource_ids:
             return Answer(NO_RESOURCE)
-        approval_result = ApprovalResult()
-        if event.choice is not None or event.only_decides or context.offered or context.has_open_approval:
-            decided = await self._decide(context, queued, user_id)
-            if not isinstance(decided, tuple):
-                return decided
-            queued, approval_result = decided
-            event = queued.event
+        decided = _Decided(queued)
+        if _may_decide(context, event):
+            outcome = await self._decide(context, queued, user_id)
+            if not isinstance(outcome, _Decided):
+                return outcome
+            decided = outcome
+        queued, approval_result, event = decided.queued, decided.approval, decided.queued.event
         context.start_typing(event)
         fetched = FetchedFiles()
         if event.attachments:
             place = FilePlace(instance.id, event.session_id, queued.id, inbound=True)
             fetched = await self.files.fetch(instance, event, place)
         chosen = await self._choose(context, queued, user_id)
-        request = _request(context, queued, user_id, approval_result, fetched, chosen.resource_id)
+        request = _request(context, queued, user_id, decided, fetched, chosen.resource_id)
         if (decision := approval_result.decision) is None:
             request = await self.contexts.completed(context, queued, request, fetched)
         elif await self.approvals.begin(_scope(context, queued, user_id), decision):
@@ -129,13 +132,13 @@ class InvocationService:
 
     async def _decide(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
-    ) -> tuple[QueuedEvent, ApprovalResult] | Answer | None:
-        """The event with the choice that the sender picked, and what it decides about a tool; or the answer to an
-        event that is not handed on. None: it gets no answer."""
-        picked = await self._pick(context, queued)
-        if not isinstance(picked, QueuedEvent):
-            return picked
-        event, approval_result = picked.event, ApprovalResult()
+    ) -> "_Decided | Answer | None":
+        """The event with the choice that the sender picked or the form that is filled in, and what it decides about a
+        tool; or the answer to an event that is not handed on. None: it gets no answer."""
+        taken = await self._taken(context, queued)
+        if not isinstance(taken, _Decided):
+            return taken
+        picked, event, approval_result = taken.queued, taken.queued.event, ApprovalResult()
         # A press may concern a question of another session, such as that of the person who was asked.
         if context.has_open_approval or presses_prompt(event):
             approval_result = await self.approvals.decide(_scope(context, picked, user_id), _received(picked))
@@ -148,7 +151,17 @@ class InvocationService:
         self.feedback.decided(context, event, approval_result.closed)
         if approval_result.decision is not None:
             context.asked_by = approval_result.decision.resource
-        return picked, approval_result
+        return replace(taken, approval=approval_result)
+
+    async def _taken(self, context: ConversationContext, queued: QueuedEvent) -> "_Decided | Answer | None":
+        """The event with the form that it fills in or the choice that it picks, else as in `_decide`."""
+        step = await self.forms.step(context, queued)
+        if step is None:
+            picked = await self._pick(context, queued)
+            return _Decided(picked) if isinstance(picked, QueuedEvent) else picked
+        if step.event is None:
+            return step.answer
+        return _Decided(replace(queued, event=step.event), form=step.submission)
 
     async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | Answer | None:
         """The event, with the value of the choice that the sender picked; or the answer to a press that is not handed
@@ -213,6 +226,7 @@ class InvocationService:
             result, provenance = await self._run_in_turn(request, context.instance.fallback, route)
         if provenance.failures:
             context.fell_back = _fell_back(provenance)
+        context.form_update = FormUpdate(None) if request.form else None
         artifacts: tuple[Artifact, ...] = ()
         if result.artifacts:
             place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
@@ -231,7 +245,8 @@ class InvocationService:
                 change=result.change,
                 provenance=provenance,
             )
-            if context.instance.feedback:
+            answer = self.forms.begin(context, queued, answer)
+            if context.instance.feedback and not answer.question:
                 reference = vote_reference(answer_to(queued.id), queued.event.request_id)
                 answer = replace(answer, thumbs=reference)
             return self._offer(context, queued, answer) if answer.choices or answer.thumbs else answer
@@ -328,6 +343,21 @@ class InvocationService:
         return offered(answer, answer_to(queued.id), queued.event.request_id, url)
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """An event as it is handed on, what it decides about a tool, and the form that it fills in."""
+
+    queued: QueuedEvent
+    approval: ApprovalResult = field(default_factory=ApprovalResult)
+    form: Mapping[str, object] | None = None
+
+
+def _may_decide(context: ConversationContext, event: Event) -> bool:
+    """Return True if the event may answer something that the sender was asked."""
+    is_open = context.has_open_approval or context.offered or context.form
+    return bool(event.choice is not None or event.only_decides or is_open)
+
+
 def _silent(result: RunResult) -> Answer:
     """The answer of a resource that sends none: nobody hears anything, but for what is done to the conversation."""
     return Answer(
@@ -349,7 +379,7 @@ def _request(
     context: ConversationContext,
     queued: QueuedEvent,
     user_id: str | None,
-    approval_result: ApprovalResult,
+    decided: _Decided,
     fetched: FetchedFiles,
     resource_id: str,
 ) -> RunRequest:
@@ -367,10 +397,11 @@ def _request(
         sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
         text=event.text,
         files=tuple(fetched.files),
-        approved_tools=approval_result.approved_tools,
+        approved_tools=decided.approval.approved_tools,
         choice=event.choice is not None,
         reaction=event.reaction,
         context=event.context,
+        form=decided.form or {},
         owner=instance.user_id,
         inbox_id=queued.id,
     )

@@ -93,6 +93,7 @@ class ConversationService:
                 log.info("a conversation is leased again", extra=_extra(work))
                 return await self.conversations.release(key)
             if context is not None:
+                context.keep_form()
                 # After the outcome is stored, as no reply should wait for a note of success.
                 await self.health.succeeded(context.instance.id, Activity.RECEIVING, queued.received_at)
                 if context.answered:
@@ -120,7 +121,11 @@ class ConversationService:
         if instance is None or channel is None:
             return None
         return ConversationContext(
-            instance, channel, conversation.has_open_approval, offered=conversation.offered
+            instance,
+            channel,
+            conversation.has_open_approval,
+            offered=conversation.offered,
+            form=conversation.form,
         )
 
     async def _process(self, work: _Work) -> bool:
@@ -199,7 +204,7 @@ async def _apology(work: _Work, error: str) -> Sequence[EventOutcome]:
     """Returns no messages if there is no instance, or the apology cannot be rendered."""
     if work.context is None:
         return ()
-    work.context.answered = False
+    work.context.answered, work.context.form_update = False, None
     try:
         return (await _outcome(work, work.context, Answer(PROCESSING_FAILED), error),)
     except StorageAway:
@@ -232,6 +237,7 @@ async def _outcome(
         merged=queued.merged,
         event=event,
         by_person=not context.automated,
+        form_update=context.form_update,
     )
     if answer is not None:
         answer = replace(

@@ -159,6 +159,13 @@ class World:
         else:
             raise AssertionError("the database could not be emptied")
 
+    def restart(self) -> None:
+        """Ends the service and starts it again on the same database. Keys stay, gateways are made anew."""
+        self.run(self._stop())
+        self.at_end.clear()
+        self.gateways.clear()
+        self.run(self._start(worker=True))
+
     def stop(self) -> None:
         self.run(self._stop())
         end_loop(self._loop, self._thread)

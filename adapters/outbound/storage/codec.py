@@ -15,9 +15,10 @@ from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.model import Proof
 from domain.channels.provenance import Citation, FailedResource, Provenance
-from domain.channels.rich import rich_json
+from domain.channels.rich import form_json, rich_json
 from domain.channels.rich_reading import read_rich
 from domain.conversations.choices import Offer
+from domain.conversations.forms import OpenForm
 from domain.conversations.rich_text import with_text
 from domain.refusals import INTERNAL
 from ports.queue import CallResult
@@ -128,6 +129,8 @@ def event_to_json(event: messages.Event, request_id: str) -> bytes:
         "key": event.key,
     }
     document.update({name: value for name, value in stored_unless_empty.items() if value})
+    if event.form_input is not None:
+        document["form"] = event.form_input
     return dump_bytes(document)
 
 
@@ -202,6 +205,7 @@ def event_from_json(text: str | bytes) -> messages.Event:
         written_at=None if written is None else datetime.fromtimestamp(written, UTC),
         refused=document.get("refused", ""),
         context=document.get("context", {}),
+        form_input=document.get("form"),
         raw=document.get("raw", {}),
         trace=document.get("trace", ""),
     )
@@ -215,6 +219,47 @@ def stored_event(stored: str) -> messages.Event:
         log.exception("a stored message cannot be read")
         reason = f"the stored message cannot be read: {INTERNAL}"
         return messages.Event(None, "", messages.Sender(""), "", {}, unreadable=reason)
+
+
+def open_form_to_json(opened: OpenForm) -> str:
+    return dump(
+        {
+            "form": form_json(opened.form),
+            "reference": opened.reference,
+            "of": opened.asked_of,
+            "by": opened.asked_by,
+            "expires": opened.expires_at.timestamp(),
+            "values": dict(opened.values),
+            "position": opened.position,
+            "tries": opened.tries,
+            "native": opened.is_native,
+        "resource": opened.resource,
+        }
+    )
+
+
+def stored_open_form(stored: str) -> OpenForm | None:
+    """Returns None for a form that cannot be read: its answers are messages like any other."""
+    try:
+        document = orjson.loads(stored)
+        content = read_rich(document)
+        if content is None or content.form is None:
+            return None
+        return OpenForm(
+            content.form,
+            document["reference"],
+            document["of"],
+            document["by"],
+            datetime.fromtimestamp(document["expires"], UTC),
+            document["values"],
+            document["position"],
+            document["tries"],
+            document["native"],
+            document["resource"],
+        )
+    except Exception:
+        log.exception("a stored form cannot be read")
+        return None
 
 
 def answer_to_document(answer: Answer) -> dict[str, Any]:

@@ -125,7 +125,7 @@ queue = table(
     *optional(ARRAY(Timestamp), "rounds"),
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
-    *optional(Text, "offered held_by"),
+    *optional(Text, "offered held_by form"),
     *optional(Timestamp, "held_by_until"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
     index(

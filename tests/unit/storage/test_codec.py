@@ -4,8 +4,14 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import orjson
+import pytest
 
-from adapters.outbound.storage.codec import event_from_json, event_to_json
+from adapters.outbound.storage.codec import (
+    event_from_json,
+    event_to_json,
+    open_form_to_json,
+    stored_open_form,
+)
 from domain.channels.context import MAX_BYTES
 from domain.channels.messages import (
     LONGEST_QUOTED,
@@ -17,6 +23,8 @@ from domain.channels.messages import (
     Quoted,
     Sender,
 )
+from domain.channels.rich import FieldType, Form, FormField
+from domain.conversations.forms import OpenForm
 
 PICTURE = Attachment("engine.png", "image/png", {"file_id": "f1"}, 12)
 FULL = Event(
@@ -49,6 +57,7 @@ FULL = Event(
     refused="channel",
     written_at=datetime(2026, 11, 20, 12, tzinfo=UTC),
     context={"language": "en", "group": {"id": "7", "name": "Engine room"}},
+    form_input={"0": "3", "1": ["s"], "2": True},
     trace="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     raw={"a": 1},
 )
@@ -99,3 +108,17 @@ def test_what_a_newer_version_adds_is_left_out() -> None:
     quoted = replace(FULL.quoted, attachments=voice) if FULL.quoted else None
 
     assert event_from_json(orjson.dumps(document)) == replace(FULL, attachments=voice, quoted=quoted)
+
+
+def test_an_open_form_comes_back() -> None:
+    form = Form("Order", (FormField("count", "How many?", FieldType.NUMBER, default=3.5, max=9),), "order")
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    opened = OpenForm(
+        form, "form:in-7:abc", "U\udc80ada", 7, at, {"size": ["s"], "ok": True}, 1, 2, is_native=True
+    )
+    assert stored_open_form(open_form_to_json(opened)) == replace(opened, asked_of="U\ufffdada")
+
+
+@pytest.mark.parametrize("stored", ["", "{}", '{"form": 3}', '{"form": {"title": "x"}}'])
+def test_a_form_that_cannot_be_read_is_none(stored: str) -> None:
+    assert stored_open_form(stored) is None

@@ -53,6 +53,7 @@ EXPIRED = (
     "delete_resource_states",
     "delete_agent_tasks",
     "delete_web_chat",
+    "blank_queue",
     "forget_queues",
 )
 """What is deleted of a silent conversation beside its texts and files."""

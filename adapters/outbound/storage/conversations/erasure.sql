@@ -145,6 +145,10 @@ WHERE {{ is_idle }} AND q.instance_id = %(instance)s AND q.session_key = %(sessi
 -- Index `outbox_dead`.
 SELECT 1 FROM outbox WHERE {{ of_session }} AND status = 2 LIMIT 1
 
+-- name: blank_queue
+-- Primary key.
+UPDATE queue SET form = NULL WHERE kind = 0 AND {{ of_session }} AND form IS NOT NULL
+
 -- name: forget_queues
 -- A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`.
 {{ delete_queues }} AND touched_at < {{ now }} - %(memory)s AND NOT EXISTS (SELECT FROM send WHERE {{ of_session }})

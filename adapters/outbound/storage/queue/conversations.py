@@ -144,7 +144,7 @@ class PostgresConversations:
     async def lease(self, capacity: Capacity) -> Leases[Conversation]:
         leases = await self._leases.lease(INBOUND, capacity)
         conversations = [
-            Conversation(key, [_queued(*row) for *row, _, _ in rows], *rows[0][-2:])
+            _conversation(key, [_queued(*row) for *row, _, _, _ in rows], *rows[0][-3:])
             for key, rows in leases.leased
         ]
         return Leases(conversations, leases.more)
@@ -174,16 +174,16 @@ class PostgresConversations:
     async def _complete(
         self, parameters: Mapping[str, object], outcomes: Sequence[EventOutcome]
     ) -> list[tuple[Any, ...]]:
-        """One statement, but for answers whose choices are typed: that is on record with them."""
-        numbered = {outcome.inbox_id: outcome.key for outcome in outcomes if outcome.numbered}
-        if not numbered:
+        """One statement, but for answers whose choices are typed, and for changes of forms: that is on record with
+        them."""
+        noted = {outcome.inbox_id: outcome for outcome in outcomes if outcome.numbered or outcome.form_update}
+        if not noted:
             return await self._database.fetch(SQL["complete_events"], parameters)
         async with self._database.transaction(STATEMENT_SECONDS) as connection:
             completed = await (await connection.execute(SQL["complete_events"], parameters)).fetchall()
-            for inbox_id in numbered.keys() & {id for id, *_ in completed}:
-                key = numbered[inbox_id]
-                offer = (str(answer_to(inbox_id)), key.instance_id, key.session_key)
-                await connection.execute(SQL["note_offer"], offer)
+            for inbox_id in noted.keys() & {id for id, *_ in completed}:
+                for statement, note in _notes(noted[inbox_id]):
+                    await connection.execute(SQL[statement], note)
         return completed
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
@@ -238,6 +238,27 @@ class PostgresConversations:
 
     async def close(self) -> None:
         await self._batcher.close()
+
+
+def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """The statements that note what an outcome leaves open in its conversation, with their parameters."""
+    place = (outcome.key.instance_id, outcome.key.session_key)
+    if outcome.numbered:
+        yield "note_offer", (str(answer_to(outcome.inbox_id)), *place)
+    if update := outcome.form_update:
+        yield "note_form", (codec.open_form_to_json(update.form) if update.form else None, *place)
+
+
+def _conversation(
+    key: QueueKey,
+    queued: Sequence[QueuedEvent],
+    has_open_approval: bool,
+    offered: str | None,
+    form: str | None,
+) -> Conversation:
+    return Conversation(
+        key, queued, has_open_approval, offered, codec.stored_open_form(form) if form else None
+    )
 
 
 def _queued(

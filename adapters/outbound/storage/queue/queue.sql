@@ -90,7 +90,7 @@ WITH candidates AS (
 ), taken AS (
     UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
     FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered, q.form
 )
 SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
     (SELECT set_config('synchronous_commit', 'off', true))
@@ -185,7 +185,7 @@ SELECT EXISTS (
     EXISTS (SELECT FROM tool_confirmation c
         WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
     OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key),
-        t.offered
+        t.offered, t.form
     FROM taken t LEFT JOIN LATERAL (
         SELECT id, event, attempts, received_at, draft, failures FROM inbox r
         WHERE {{ queued_event('r', 't') }}
@@ -358,6 +358,10 @@ UPDATE inbox SET draft = %s WHERE id = %s AND status = 0
 -- name: note_offer
 -- In the transaction of the outcome. Primary key.
 UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
+
+-- name: note_form
+-- In the transaction of the outcome. Primary key.
+UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
 
 -- name: album
 -- Index `inbox_by_queue`.

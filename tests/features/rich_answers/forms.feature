@@ -1,0 +1,126 @@
+Feature: Forms
+  A resource may ask by a form. Where the platform has no dialog for it, the questions are asked one after the other,
+  and each answer is checked. The values come back to the resource as one message.
+
+  Background:
+    Given a resource that asks by a form for "How many?" as a number from 1 to 9, for "Size" with the options "Small" and "Large", and for "Remark" as a text that may be left out
+
+  Rule: The questions are asked one after the other
+
+    Scenario Outline: A form is filled in on <platform>
+      When "ada" writes "order" to the bot alone on <platform>
+      Then "ada" is asked "How many?"
+      When "ada" writes "3"
+      Then "ada" is asked "Size"
+      When "ada" writes "Large"
+      Then "ada" is asked "Remark"
+      When "ada" writes "by Friday"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "by Friday"
+      And the text of the request lists "How many?: 3", "Size: Large" and "Remark: by Friday"
+
+      Examples:
+        | platform   |
+        | SMS        |
+        | WhatsApp   |
+        | Telegram   |
+        | Mattermost |
+
+    Scenario: An answer that does not fit is asked again
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "many"
+      Then "ada" is told "This is not a number"
+      And "ada" is asked "How many?"
+      When "ada" writes "12"
+      Then "ada" is told "The number must be at most 9"
+      When "ada" writes "3"
+      Then "ada" is asked "Size"
+
+    Scenario: Three answers that do not fit end the form
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "many"
+      And "ada" writes "a lot"
+      And "ada" writes "lots"
+      Then "ada" is told "The form was cancelled"
+      When "ada" writes "3"
+      Then the resource gets the message "3" of "ada"
+
+    Scenario: The options of a question are buttons where the platform has them
+      When "ada" writes "order" to the bot alone on Telegram
+      And "ada" writes "3"
+      Then the message has the buttons "Small" and "Large"
+      When "ada" presses "Small"
+      And "ada" writes "skip"
+      Then the resource gets the form of "ada" with the number 3, the size "small" and no remark
+
+    Scenario: The options are numbered where there are no buttons
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      Then "ada" is told "2. Large"
+      When "ada" writes "2"
+      And "ada" writes "-"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and no remark
+
+  Rule: A form belongs to the person who was asked
+
+    Scenario Outline: Somebody else of a group writes on <platform>
+      When "ada" writes "order" on <platform>
+      And "bob" writes "hello"
+      Then the resource gets the message "hello" of "bob"
+      When "ada" writes "3"
+      Then the resource gets no further message
+
+      Examples:
+        | platform   |
+        | Telegram   |
+        | Mattermost |
+
+    Scenario: Somebody else of a group presses an option
+      When "ada" writes "order" on Telegram
+      And "ada" writes "3"
+      And "bob" presses "Small"
+      Then "bob" is told "This form is closed, or it was meant for somebody else."
+      And the resource gets no further message
+
+  Rule: A form ends
+
+    Scenario: It is cancelled
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "cancel"
+      Then "ada" is told "The form was cancelled. Nothing was sent."
+      When "ada" writes "3"
+      Then the resource gets the message "3" of "ada"
+
+    Scenario: It is left alone for a day
+      When "ada" writes "order" to the bot alone on SMS
+      And 24 hours pass
+      And "ada" writes "3"
+      Then the resource gets the message "3" of "ada"
+
+    Scenario: Another form takes its place
+      When "ada" writes "order" to the bot alone on Telegram
+      And "ada" writes "3"
+      And the form of "ada" is replaced by another one
+      And "ada" presses "Small" of the first question with buttons
+      Then "ada" is told "This form is closed, or it was meant for somebody else."
+
+    Scenario: An option is pressed twice
+      When "ada" writes "order" to the bot alone on Telegram
+      And "ada" writes "3"
+      And "ada" presses "Small" twice, at once
+      Then "ada" is asked "Remark" once
+
+    Scenario: The service is restarted meanwhile
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      And the service is restarted
+      And "ada" writes "Large"
+      And "ada" writes "skip"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and no remark
+
+    Scenario: The resource fails at the end
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      And "ada" writes "Large"
+      And "ada" writes "soon", and the resource fails
+      And "ada" writes "soon"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "soon"

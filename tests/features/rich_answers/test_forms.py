@@ -1,0 +1,150 @@
+"""The steps of forms.feature."""
+
+from datetime import timedelta
+from typing import Any
+
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from tests.features.rich_answers.scene import Scene
+
+scenarios("forms.feature")
+
+FORM = {
+    "title": "Your order",
+    "name": "order",
+    "fields": [
+        {"name": "count", "label": "How many?", "type": "number", "required": True, "min": 1, "max": 9},
+        {
+            "name": "size",
+            "label": "Size",
+            "type": "choice",
+            "required": True,
+            "options": [{"label": "Small", "value": "small"}, {"label": "Large", "value": "large"}],
+        },
+        {"name": "remark", "label": "Remark"},
+    ],
+}
+
+
+@given(parsers.re(r"a resource that asks by a form for .*"))
+def asks_by_form(scene: Scene) -> None:
+    scene.answer = {"text": "Gladly.", "form": FORM}
+
+
+@when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)" to the bot alone on (?P<platform>\w+)'))
+def writes_alone(scene: Scene, who: str, text: str, platform: str) -> None:
+    scene.open(platform, direct=True)
+    scene.write(who, text)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)" on (?P<platform>\w+)'))
+def writes_on(scene: Scene, who: str, text: str, platform: str) -> None:
+    scene.open(platform)
+    scene.write(who, text)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)", and the resource fails'))
+def writes_in_vain(scene: Scene, who: str, text: str) -> None:
+    scene.fails = True
+    scene.write(who, text)
+    scene.fails = False
+
+
+@when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)"$'))
+def writes(scene: Scene, who: str, text: str) -> None:
+    scene.write(who, text)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)" of the first question with buttons'))
+def presses_first(scene: Scene, who: str, label: str) -> None:
+    scene.press(who, scene.buttons(0)[label], 0)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)" twice, at once'))
+def presses_twice(scene: Scene, who: str, label: str) -> None:
+    scene.press(who, scene.buttons()[label], at_once=2)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)"$'))
+def presses(scene: Scene, who: str, label: str) -> None:
+    scene.press(who, scene.buttons()[label])
+
+
+@when(parsers.re(r'the form of "(?P<who>\w+)" is replaced by another one'))
+def replaced(scene: Scene, who: str) -> None:
+    scene.write(who, "cancel")
+    scene.write(who, "order")
+
+
+@when("24 hours pass")
+def day_passes(scene: Scene) -> None:
+    scene.world.clock.advance(timedelta(hours=24))
+
+
+@when("the service is restarted")
+def restarted(scene: Scene) -> None:
+    scene.restart()
+
+
+@then(parsers.re(r'"(?P<who>\w+)" is asked "(?P<label>[^"]+)"$'))
+def is_asked(scene: Scene, label: str) -> None:
+    assert any(label in text for text in scene.texts()), scene.texts()
+
+
+@then(parsers.re(r'"(?P<who>\w+)" is asked "(?P<label>[^"]+)" once'))
+def is_asked_once(scene: Scene, label: str) -> None:
+    assert len([text for text in scene.texts() if label in text]) == 1, scene.texts()
+
+
+@then(parsers.re(r'"(?P<who>\w+)" is told "(?P<words>[^"]+)"'))
+def is_told(scene: Scene, words: str) -> None:
+    assert scene.driver.wait_until(lambda: any(words in text for text in scene.texts())), scene.texts()
+
+
+@then(parsers.re(r'the message has the buttons "(?P<one>[^"]+)" and "(?P<two>[^"]+)"'))
+def has_buttons(scene: Scene, one: str, two: str) -> None:
+    assert list(scene.buttons()) == [one, two]
+
+
+def gets_form(scene: Scene, who: str, values: dict[str, Any]) -> None:
+    request = scene.resource.requests[-1]
+    assert request.form == {"name": "order", "values": values}
+    assert request.sender.external_id == scene.sender_id(who)
+    assert not request.choice
+
+
+@then(
+    parsers.re(
+        r'the resource gets the form of "(?P<who>\w+)" with the number (?P<count>\d+), the size "(?P<size>\w+)"'
+        r' and the remark "(?P<remark>[^"]+)"'
+    )
+)
+def gets_whole_form(scene: Scene, who: str, count: str, size: str, remark: str) -> None:
+    gets_form(scene, who, {"count": int(count), "size": size, "remark": remark})
+
+
+@then(
+    parsers.re(
+        r'the resource gets the form of "(?P<who>\w+)" with the number (?P<count>\d+), the size "(?P<size>\w+)"'
+        r" and no remark"
+    )
+)
+def gets_form_without_remark(scene: Scene, who: str, count: str, size: str) -> None:
+    gets_form(scene, who, {"count": int(count), "size": size, "remark": None})
+
+
+@then(parsers.re(r'the text of the request lists "(?P<one>[^"]+)", "(?P<two>[^"]+)" and "(?P<three>[^"]+)"'))
+def lists(scene: Scene, one: str, two: str, three: str) -> None:
+    assert scene.resource.requests[-1].text.splitlines() == [one, two, three]
+
+
+@then(parsers.re(r'the resource gets the message "(?P<text>[^"]+)" of "(?P<who>\w+)"'))
+def gets_message(scene: Scene, text: str, who: str) -> None:
+    request = scene.resource.requests[-1]
+    assert (request.text, request.form) == (text, {})
+    assert request.sender.external_id == scene.sender_id(who)
+
+
+@then("the resource gets no further message")
+def gets_nothing(scene: Scene) -> None:
+    assert len(scene.resource.requests) == scene.heard
