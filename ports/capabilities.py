@@ -396,11 +396,14 @@ class ButtonLimit(Protocol[C, T_in]):
     def buttons(self, config: C, target: T_in) -> int: ...
 
 
-class FormOpener(Protocol[C, T_in]):
-    """Shows a form in a dialog of the platform, once a person pressed a button for it."""
+class FormRules(Protocol[C, T_in]):
+    """Says which forms the platform shows as such. Pure. Others are asked field by field."""
 
-    def fits(self, form: Form) -> bool:
-        """Return True if the platform has all that the form needs. Pure. Other forms are asked field by field."""
+    def shows_form(self, config: C, target: T_in, form: Form) -> bool: ...
+
+
+class FormDialog(Protocol[C, T_in]):
+    """Shows a form in a dialog of the platform, once a person pressed a button for it."""
 
     async def open_form(self, config: C, target: T_in, form: Form, reference: str) -> None:
         """Shows the dialog to who pressed; `target` is that of the press. What is entered comes as an event with

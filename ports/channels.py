@@ -66,7 +66,8 @@ class Channel(Generic[C, T]):
     streaming: capabilities.StreamingReply[C, T] | None = None
     button_ack: capabilities.ButtonAck[C, T] | None = None
     prompt_closer: capabilities.PromptCloser[C, T] | None = None
-    forms: capabilities.FormOpener[C, T] | None = None
+    forms: capabilities.FormRules[C, T] | None = None
+    form_dialog: capabilities.FormDialog[C, T] | None = None
     button_limit: capabilities.ButtonLimit[C, T] | None = None
     connector: Connector[C] | None = None
     pairing: Pairing | None = None

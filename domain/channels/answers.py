@@ -109,6 +109,11 @@ class Answer:
     provenance: Provenance | None = None
     thumbs: str = ""
 
+    @property
+    def has_buttons(self) -> bool:
+        """Return True if it asks something that is over one day: its buttons are taken away then."""
+        return bool(self.choices or self.form_reference)
+
 
 @value
 class OutboundMessage:

@@ -183,7 +183,7 @@ class Event:
     `domain.channels.refused`): it is listed instead, and worked on once somebody releases it.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
     `form_input` is what a person entered into a form of ours in a dialog of the platform: texts, lists of values of
-    options, and truth values, by the number of the field; `choice` names the form then.
+    options, and truth values, by the names of its fields; `choice` names the form then.
     `trace` is the traceparent of the call that brought it; empty if it belongs to no trace.
     """
 

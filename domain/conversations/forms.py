@@ -16,6 +16,7 @@ from domain.conversations.model import MessageId
 
 PREFIX = "form:"
 """What the value of every button of a form begins with; at most 64 bytes in all."""
+FORM_COLONS = 2
 LIFETIME = timedelta(hours=24)
 """How long a form can be answered, since its latest question."""
 MOST_TRIES = 3
@@ -38,8 +39,8 @@ class OpenForm:
     answer was the latest question. `reference` begins the value of each of its buttons.
 
     `values` are those of the fields before `position`, the field that is asked now; `tries` counts the answers to it
-    that did not fit. `is_native`: the platform shows all fields at once, and sends their values together. `resource` asks,
-    and gets the values.
+    that did not fit. `is_native`: the platform shows all fields at once, and sends their values together. `resource`
+    asks, and gets the values.
     """
 
     form: Form
@@ -94,6 +95,11 @@ def pressed_button(event: Event) -> str:
 def is_written(event: Event) -> bool:
     """Return True if a person wrote something: the event is no reaction, and no press of a button."""
     return not event.reaction and (event.choice is None or event.claims_choice)
+
+
+def opens_dialog(pressed: str) -> bool:
+    """Return True for the reference of a form itself; buttons of options have a number behind it."""
+    return is_form(pressed) and pressed.count(":") == FORM_COLONS
 
 
 def form_reference(message: MessageId, secret: str) -> str:
@@ -164,17 +170,17 @@ def written_value(asked: FormField, text: str) -> object:
     return _READERS[asked.type](asked, written)
 
 
-def native_values(form: Form, given: Mapping[str, object]) -> Mapping[str, object]:
-    """The values of a form that the platform shows itself. `given` are texts, lists of values of options, and truth
-    values, by the numbers of the fields as text; what is missing was left empty.
+def native_values(form: Form, entered: Mapping[str, object]) -> Mapping[str, object]:
+    """The values of a form that the platform shows itself. `entered` are texts, lists of values of options, and truth
+    values, by the names of the fields; what is missing was left empty.
 
     Raises `Unfit` with a line for each field whose value does not fit.
     """
     values: dict[str, object] = {}
     faults: list[str] = []
-    for number, asked in enumerate(form.fields):
+    for asked in form.fields:
         try:
-            values[asked.name] = _native_value(asked, given.get(str(number)))
+            values[asked.name] = _native_value(asked, entered.get(asked.name))
         except Unfit as unfit:
             faults.append(f"- {literal(asked.label)}: {unfit}")
     if faults:
@@ -182,21 +188,31 @@ def native_values(form: Form, given: Mapping[str, object]) -> Mapping[str, objec
     return values
 
 
-def _native_value(asked: FormField, given: object) -> object:
-    if isinstance(given, bool):
-        return given if asked.type is FieldType.BOOLEAN else written_value(asked, "")
-    if isinstance(given, list):
-        return _picked_values(asked, given)
-    text = given if isinstance(given, str) else ""
+def _native_value(asked: FormField, entered: object) -> object:
+    if isinstance(entered, bool):
+        return entered if asked.type is FieldType.BOOLEAN else written_value(asked, "")
+    if isinstance(entered, list) and asked.type is FieldType.CHOICES:
+        return _picked_values(asked, entered)
+    if isinstance(entered, list):
+        entered = entered[0] if entered else ""
+    text = entered if isinstance(entered, str) else ""
     # Where it is shown, a default that was deleted is no answer, and a text such as "skip" is one.
     return written_value(replace(asked, required=True), text) if text.strip() or asked.required else None
 
 
-def _picked_values(asked: FormField, given: Sequence[object]) -> list[str]:
-    picked = [option.value for option in asked.options if option.value in given]
+def _picked_values(asked: FormField, entered: Sequence[object]) -> list[str]:
+    picked = [option.value for option in asked.options if option.value in entered]
     if asked.required and not picked:
         raise Unfit("An answer is needed here.")
     return picked
+
+
+def written_form(entered: Mapping[str, object]) -> str:
+    """What was entered into a form, as the text of the event: one line for each field that is not empty."""
+    shown_values = (
+        (name, ", ".join(value) if isinstance(value, list) else value) for name, value in entered.items()
+    )
+    return "\n".join(f"{name}: {value}" for name, value in shown_values if value)
 
 
 def summary(form: Form, values: Mapping[str, object]) -> str:

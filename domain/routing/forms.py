@@ -48,10 +48,10 @@ class FormService:
             queued.id,
             self.clock.now() + forms.LIFETIME,
             resource=answer.provenance.resource if answer.provenance else "",
-            is_native=_is_native(context, form),
+            is_native=_is_native(context, event, form),
         )
         context.form_update = FormUpdate(opened)
-        if RichKind.FORM in context.channel.rich_kinds:
+        if opened.is_native and RichKind.FORM in context.channel.rich_kinds:
             return replace(answer, form_reference=opened.reference, choices=())
         rich = replace(rich, form=None)
         answer = replace(answer, rich=None if rich.is_empty else rich)
@@ -87,11 +87,9 @@ class FormService:
     async def _native_step(self, context: ConversationContext, event: Event, opened: OpenForm) -> FormStep:
         """A press opens the dialog; what is sent by it completes the form, unless a value does not fit."""
         if event.form_input is None:
-            if context.channel.forms is not None:
+            if dialog := context.channel.form_dialog:
                 context.acknowledged = True
-                await context.channel.forms.open_form(
-                    context.config, context.target(event), opened.form, opened.reference
-                )
+                await dialog.open_form(context.config, context.target(event), opened.form, opened.reference)
             return FormStep()
         try:
             values = forms.native_values(opened.form, event.form_input)
@@ -184,7 +182,6 @@ def _reference(queued: QueuedEvent) -> str:
     return forms.form_reference(answer_to(queued.id), queued.event.request_id)
 
 
-def _is_native(context: ConversationContext, form: Form) -> bool:
-    channel = context.channel
-    shows_in_message = RichKind.FORM in channel.rich_kinds
-    return shows_in_message or (channel.forms is not None and channel.forms.fits(form))
+def _is_native(context: ConversationContext, event: Event, form: Form) -> bool:
+    rules = context.channel.forms
+    return rules is not None and rules.shows_form(context.config, context.target(event), form)

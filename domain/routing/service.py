@@ -251,7 +251,7 @@ async def _outcome(
             outcome,
             messages=messages if shows_work or not answer.silent else (),
             answer=answer,
-            prompt=bool(answer.choices),
+            prompt=answer.has_buttons,
             numbered=is_numbered,
             handler_minutes=HANDLER_MINUTES if hands_over else None,
         )

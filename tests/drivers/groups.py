@@ -54,6 +54,10 @@ class Group:
     def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
         raise NotImplementedError
 
+    def fill_in(self, who: str, values: Mapping[str, Any], at: datetime) -> RawCall:
+        """Sends the latest dialog or card of a form with these values, by the names of the fields."""
+        raise NotImplementedError
+
     def questions(self) -> list[dict[str, str]]:
         """Of each question its buttons: labels and values."""
         raise NotImplementedError
@@ -104,8 +108,28 @@ class Slack(Group):
         if self.in_thread:
             body["message"]["thread_ts"] = stamp
         body["response_url"] = self.platform.response_url
+        body["trigger_id"] = f"{next(self.numbers)}.2"
         body["actions"] = [{"action_id": "c", "value": value, "action_ts": f"{next(self.numbers)}.1"}]
         self.last_pressed = number
+        return slack_calls.as_posted("block_actions", body, at)
+
+    def fill_in(self, who: str, values: Mapping[str, Any], at: datetime) -> RawCall:
+        view = self.platform.views[-1]
+        states = {}
+        for block in (block for block in view["blocks"] if block["type"] == "input"):
+            kind, value = block["element"]["type"], values.get(block["block_id"])
+            entered = (
+                {"selected_option": value and {"value": value}} if "select" in kind else {"value": value}
+            )
+            states[block["block_id"]] = {block["element"]["action_id"]: {"type": kind, **entered}}
+        body = slack_calls.fixture("block_actions")
+        kept = {key: view[key] for key in ("callback_id", "private_metadata")}
+        body = {
+            "type": "view_submission",
+            "team": body["team"],
+            "user": {"id": self.users[who], "username": self.names[who], "name": self.names[who]},
+            "view": {"id": f"V{len(self.platform.views)}", **kept, "state": {"values": states}},
+        }
         return slack_calls.as_posted("block_actions", body, at)
 
     def command(self, who: str, text: str, at: datetime) -> RawCall:
@@ -173,6 +197,16 @@ class Teams(Group):
         latest = f"1:{len(self.platform.replies)}"
         return self._activity(
             who, at, type="invoke", name="message/submitAction", value=value, replyToId=latest
+        )
+
+    def fill_in(self, who: str, values: Mapping[str, Any], at: datetime) -> RawCall:
+        [number, *_] = reversed(range(len(self._asked())))
+        [submit] = _teams_buttons(self.platform.activities[self._asked()[number]])
+        data = {**submit["data"], **{f"field:{name}": value for name, value in values.items()}}
+        action = {"type": "Action.Execute", "verb": "decide", "data": data}
+        asked = self._asked()[number]
+        return self._activity(
+            who, at, type="invoke", name="adaptiveCard/action", value={"action": action}, replyToId=asked
         )
 
     def _activity(self, who: str, at: datetime, **content: Any) -> RawCall:
@@ -244,6 +278,22 @@ class Discord(Group):
         if self.direct:
             body.pop("guild_id")
         self.last_pressed = number
+        return discord_calls.posted(body, at)
+
+    def fill_in(self, who: str, values: Mapping[str, Any], at: datetime) -> RawCall:
+        modal = next(each["data"] for each in reversed(self.platform.callbacks) if each["type"] == 9)
+        components = []
+        for label in modal["components"]:
+            field = label["component"]
+            value = values.get(field["custom_id"])
+            entered = {"values": [value] if value else []} if field["type"] == 3 else {"value": value or ""}
+            kept = {"type": field["type"], "custom_id": field["custom_id"]}
+            components.append({"type": 18, "component": {**kept, **entered}})
+        body = discord_calls.fixture("component_button")
+        body |= {"id": f"{next(self.numbers)}", "member": {"user": self._user(who), "nick": self.names[who]}}
+        body |= {"type": 5, "data": {"custom_id": modal["custom_id"], "components": components}}
+        if self.direct:
+            body.pop("guild_id")
         return discord_calls.posted(body, at)
 
     def command(self, who: str, text: str, at: datetime) -> RawCall:

@@ -233,7 +233,7 @@ def open_form_to_json(opened: OpenForm) -> str:
             "position": opened.position,
             "tries": opened.tries,
             "native": opened.is_native,
-        "resource": opened.resource,
+            "resource": opened.resource,
         }
     )
 
@@ -277,6 +277,7 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
         ],
         "choices": [[choice.label, choice.value, choice.reference] for choice in answer.choices],
         **({"rich": rich_json(answer.rich)} if answer.rich else {}),
+        **({"form": answer.form_reference} if answer.form_reference else {}),
         "request": answer.request_id,
         "session": answer.session_id,
     }
@@ -392,6 +393,7 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
         ),
         choices=tuple(_known(Choice, stored) for stored in document["choices"]),
         rich=read_rich(document["rich"]) if "rich" in document else None,
+        form_reference=document.get("form", ""),
         request_id=document["request"],
         session_id=document["session"],
     )

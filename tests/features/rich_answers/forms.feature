@@ -124,3 +124,82 @@ Feature: Forms
       And "ada" writes "soon", and the resource fails
       And "ada" writes "soon"
       Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "soon"
+
+  Rule: Slack and Discord show a form in a dialog, Teams as a card
+
+    Scenario Outline: A form is filled in at once on <platform>
+      When "ada" writes "order" to the bot alone on <platform>
+      And "ada" opens the form
+      And "ada" sends the form with the number "3", the size "large" and the remark "by Friday"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "by Friday"
+      And the form shows that it was sent, without buttons
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |
+
+    Scenario Outline: A value that does not fit on <platform>
+      When "ada" writes "order" to the bot alone on <platform>
+      And "ada" opens the form
+      And "ada" sends the form with the number "many", the size "large" and the remark "by Friday"
+      Then the resource gets no further message
+      And "ada" is told "This is not a number"
+      When "ada" sends the form again with the number "3", the size "large" and the remark "by Friday"
+      Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "by Friday"
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |
+
+    Scenario Outline: A form is sent twice on <platform>
+      When "ada" writes "order" to the bot alone on <platform>
+      And "ada" opens the form
+      And "ada" sends the form with the number "3", the size "large" and the remark "by Friday" twice
+      Then the resource gets the form once
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Teams    |
+
+    Scenario Outline: Somebody else of a group opens or sends the form on <platform>
+      When "ada" writes "order" on <platform>
+      And "bob" opens the form
+      And "bob" sends the form of "ada"
+      Then "bob" is told "This form is closed, or it was meant for somebody else."
+      And the resource gets no further message
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |
+
+    Scenario Outline: A message beside an open form on <platform> is a message like any other
+      When "ada" writes "order" to the bot alone on <platform>
+      And "ada" writes "hello"
+      Then the resource gets the message "hello" of "ada"
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |
+
+    Scenario Outline: A form is sent on <platform> after a restart and a day later
+      When "ada" writes "order" to the bot alone on <platform>
+      And the service is restarted
+      And "ada" opens the form
+      And 24 hours pass
+      And "ada" sends the form with the number "3", the size "large" and the remark "by Friday"
+      Then "ada" is told "This form is closed, or it was meant for somebody else."
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |

@@ -64,7 +64,7 @@ class Scene:
         self.seen = len(self.driver.platform.seen)
         for call in calls:
             reply = rest.call(self.group.channel_id, self.instance_id, call.body, call.headers, call.callback)
-            assert reply.outcome == "done", reply
+            assert reply.outcome in ("done", "accepted"), reply
         self.world.settle()
 
     def write(self, who: str, text: str) -> None:
@@ -73,6 +73,9 @@ class Scene:
     def press(self, who: str, value: str, number: int = -1, at_once: int = 1) -> None:
         position = number % len(self.group.questions())
         self.post(*(self.group.press(who, position, value, self.world.clock.now()) for _ in range(at_once)))
+
+    def fill_in(self, who: str, values: dict[str, Any], at_once: int = 1) -> None:
+        self.post(*(self.group.fill_in(who, values, self.world.clock.now()) for _ in range(at_once)))
 
     def buttons(self, number: int = -1) -> dict[str, str]:
         return self.group.questions()[number]

@@ -148,3 +148,50 @@ def gets_message(scene: Scene, text: str, who: str) -> None:
 @then("the resource gets no further message")
 def gets_nothing(scene: Scene) -> None:
     assert len(scene.resource.requests) == scene.heard
+
+
+@when(parsers.re(r'"(?P<who>\w+)" opens the form'))
+def opens_form(scene: Scene, who: str) -> None:
+    """On Teams the form is part of the message."""
+    buttons = scene.buttons()
+    if "Open form" in buttons:
+        scene.press(who, buttons["Open form"])
+
+
+ENTERED = r'the number "(?P<count>\w+)", the size "(?P<size>\w+)" and the remark "(?P<remark>[^"]+)"'
+
+
+@when(parsers.re(rf'"(?P<who>\w+)" sends the form with {ENTERED}$'))
+def sends_form(scene: Scene, who: str, count: str, size: str, remark: str) -> None:
+    scene.fill_in(who, {"count": count, "size": size, "remark": remark})
+
+
+@when(parsers.re(rf'"(?P<who>\w+)" sends the form again with {ENTERED}$'))
+def sends_form_again(scene: Scene, who: str, count: str, size: str, remark: str) -> None:
+    opens_form(scene, who)
+    sends_form(scene, who, count, size, remark)
+
+
+@when(parsers.re(rf'"(?P<who>\w+)" sends the form with {ENTERED} twice'))
+def sends_form_twice(scene: Scene, who: str, count: str, size: str, remark: str) -> None:
+    scene.fill_in(who, {"count": count, "size": size, "remark": remark}, at_once=2)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" sends the form of "(?P<other>\w+)"'))
+def sends_form_of(scene: Scene, who: str, other: str) -> None:
+    opens_form(scene, other)
+    scene.fill_in(who, {"count": "3", "size": "small", "remark": "x"})
+
+
+@then("the form shows that it was sent, without buttons")
+def shows_sent(scene: Scene) -> None:
+    def is_so() -> bool:
+        text, has_buttons = scene.group.shown(0)
+        return not has_buttons and "Large" in text
+
+    assert scene.driver.wait_until(is_so), scene.group.shown(0)
+
+
+@then("the resource gets the form once")
+def gets_form_once(scene: Scene) -> None:
+    assert len([request for request in scene.resource.requests if request.form]) == 1

@@ -29,6 +29,7 @@ _MESSAGE = {
     "enforce_nonce",
     "message_reference",
     "flags",
+    "embeds",
 }
 
 
@@ -119,7 +120,8 @@ class Discord(StandIn):
 
     def _by_token(self, seen: Seen, path: str) -> Reply:
         if path.endswith("/callback"):
-            expect(path == f"/interactions/846462639134605312/{INTERACTION}/callback", path)
+            expect(re.fullmatch(rf"/interactions/\d+/{re.escape(INTERACTION)}/callback", path), path)
+            _check_modal(seen.json)
             self.callbacks.append(seen.json)
             return Reply(204)
         base = f"/webhooks/{APPLICATION}/{INTERACTION}"
@@ -179,18 +181,44 @@ class Discord(StandIn):
         expect(set(body) <= _MESSAGE, f"unknown {set(body) - _MESSAGE}")
         expect(body["allowed_mentions"] == {"parse": []}, "allowed_mentions")
         expect(len(body.get("content", "")) <= 2000, "50035 content")
-        expect(body.get("content") or body.get("attachments") or "components" in body, "50006 empty message")
+        is_empty = not (body.get("content") or body.get("attachments") or body.get("embeds"))
+        expect(not is_empty or "components" in body, "50006 empty message")
+        for embed in body.get("embeds", []):
+            _check_embed(embed)
+        expect(len(body.get("components", [])) <= 5, "50035 components")
         for row in body.get("components", []):
             expect(row["type"] == 1 and 1 <= len(row["components"]) <= 5, "50035 components")
             for button in row["components"]:
-                expect(set(button) == {"type", "style", "label", "custom_id"}, "50035 button")
-                expect(len(button["label"]) <= 80 and len(button["custom_id"]) <= 100, "50035 button")
+                value = "url" if button["style"] == 5 else "custom_id"
+                expect(set(button) == {"type", "style", "label", value}, "50035 button")
+                longest = 512 if value == "url" else 100
+                expect(len(button["label"]) <= 80 and len(button[value]) <= longest, "50035 button")
         for each in body.get("attachments", []):
             expect(isinstance(each["id"], str), "50035 attachments: id is a snowflake")
             file = form[f"files[{each['id']}]"]
             expect(file.name == each["filename"], "attachments")
             self.files[file.name] = file.content
         return body
+
+
+def _check_embed(embed: dict[str, Any]) -> None:
+    expect(set(embed) <= {"title", "description", "fields", "image"}, f"embed {set(embed)}")
+    expect(1 <= len(embed["title"]) <= 256 and len(embed.get("description", "")) <= 4096, "50035 embed")
+    fields = embed.get("fields", [])
+    expect(len(fields) <= 25, "50035 fields")
+    expect(all(1 <= len(each["name"]) <= 256 and 1 <= len(each["value"]) <= 1024 for each in fields), "field")
+
+
+def _check_modal(answer: dict[str, Any]) -> None:
+    if answer["type"] != 9:
+        return
+    data = answer["data"]
+    expect(len(data["custom_id"]) <= 100 and 1 <= len(data["title"]) <= 45, "50035 modal")
+    expect(1 <= len(data["components"]) <= 5, "50035 modal")
+    for label in data["components"]:
+        expect(label["type"] == 18 and 1 <= len(label["label"]) <= 45, "50035 label")
+        field = label["component"]
+        expect(field["type"] in (3, 4) and 1 <= len(field["custom_id"]) <= 100, "50035 component")
 
 
 class GatewayStandIn:

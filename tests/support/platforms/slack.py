@@ -27,6 +27,7 @@ class Slack(StandIn):
         super().__init__()
         self.messages: list[dict[str, Any]] = []
         self.updates: list[dict[str, Any]] = []
+        self.views: list[dict[str, Any]] = []
         self.deleted: list[dict[str, Any]] = []
         self.statuses: list[dict[str, Any]] = []
         self.responses: list[dict[str, Any]] = []
@@ -121,6 +122,16 @@ class Slack(StandIn):
             self.messages[number] = {**kept, **changed}
         return Reply(json={"ok": True, "channel": body["channel"], "ts": body["ts"]})
 
+    def _views_open(self, body: dict[str, Any]) -> Reply:
+        expect(set(body) == {"trigger_id", "view"} and body["trigger_id"], f"fields {set(body)}")
+        view = body["view"]
+        expect(all(1 <= len(view[name]["text"]) <= 24 for name in ("title", "submit", "close")), "view")
+        inputs = [block for block in view["blocks"] if block["type"] == "input"]
+        names = {block["block_id"] for block in inputs}
+        expect(len(names) == len(inputs) and all(block["element"]["type"] for block in inputs), "blocks")
+        self.views.append(view)
+        return Reply(json={"ok": True, "view": {"id": f"V{len(self.views)}"}})
+
     def _chat_postEphemeral(self, body: dict[str, Any]) -> Reply:  # noqa: N802
         expect(set(body) - {"thread_ts"} == {"channel", "user", "text"}, f"fields {set(body)}")
         expect(body["user"].startswith("U") and body["text"].strip(), "user and text")
@@ -189,7 +200,11 @@ def refused(error: str) -> Reply:
 def _check_blocks(blocks: list[dict[str, Any]]) -> None:
     for block in blocks:
         if block["type"] == "section":
-            expect(1 <= len(block["text"]["text"]) <= 3000, "invalid_blocks: section")
+            for shown in [block["text"]] if "text" in block else block["fields"]:
+                expect(1 <= len(shown["text"]) <= 3000, "invalid_blocks: section")
+            expect(len(block.get("fields", [])) <= 10, "invalid_blocks: fields")
+        elif block["type"] == "image":
+            expect(block["image_url"] and block["alt_text"], "invalid_blocks: image")
         elif block["type"] == "actions":
             expect(1 <= len(block["elements"]) <= 25, "invalid_blocks: actions")
             names = {each["action_id"] for each in block["elements"]}
@@ -197,6 +212,7 @@ def _check_blocks(blocks: list[dict[str, Any]]) -> None:
             for each in block["elements"]:
                 expect(each["type"] == "button", "invalid_blocks: element")
                 expect(1 <= len(each["text"]["text"]) <= 75, "invalid_blocks: button text")
-                expect(len(each["value"]) <= 2000, "invalid_blocks: button value")
+                expect(len(each.get("value", "")) <= 2000, "invalid_blocks: button value")
+                expect(("value" in each) != ("url" in each), "invalid_blocks: button")
         else:
             expect(block["type"] == "context", f"invalid_blocks: {block['type']}")

@@ -23,7 +23,10 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
     "getWebhookInfo": (set(), set()),
     "getUpdates": (set(), {"offset", "timeout", "allowed_updates"}),
     "sendMessage": ({"chat_id", "text"}, _PLACE | {"parse_mode", "link_preview_options"}),
-    "sendPhoto": ({"chat_id", "photo"}, _PLACE | {"caption"}),
+    "sendPhoto": ({"chat_id", "photo"}, _PLACE | {"caption", "parse_mode"}),
+    "sendLocation": ({"chat_id", "latitude", "longitude"}, _PLACE),
+    "sendVenue": ({"chat_id", "latitude", "longitude", "title", "address"}, _PLACE),
+    "sendContact": ({"chat_id", "phone_number", "first_name"}, _PLACE),
     "sendDocument": ({"chat_id", "document"}, _PLACE | {"caption"}),
     "sendChatAction": ({"chat_id", "action"}, {"message_thread_id"}),
     "answerCallbackQuery": ({"callback_query_id"}, {"text", "show_alert"}),
@@ -155,6 +158,9 @@ class Telegram(StandIn):
         expect(len(words.encode("utf-16-le")) // 2 <= 4096, "message is too long")
         for row in payload.get("reply_markup", {}).get("inline_keyboard", []):
             for button in row:
+                if "url" in button:
+                    expect(button["url"].startswith(("http://", "https://")), "BUTTON_URL_INVALID")
+                    continue
                 expect(1 <= len(button["callback_data"].encode()) <= 64, "BUTTON_DATA_INVALID")
         return self._taken(payload)
 
@@ -181,6 +187,11 @@ class Telegram(StandIn):
 
     def _sendPhoto(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         return self._taken(payload)
+
+    def _sendLocation(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
+        return self._taken(payload)
+
+    _sendVenue = _sendContact = _sendLocation  # noqa: N815
 
     def _sendDocument(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         if not payload["document"].content:

@@ -13,8 +13,8 @@ NUMBER_ID = "106540000000001"
 TOKEN = "EAAtest"
 SECRET = "0123456789abcdef0123456789abcdef"
 
-_KINDS = {"template", "text", "image", "video", "audio", "document", "interactive"}
-_GROUP_KINDS = _KINDS - {"interactive"}
+_KINDS = {"template", "text", "image", "video", "audio", "document", "interactive", "location", "contacts"}
+_GROUP_KINDS = _KINDS - {"interactive", "location", "contacts"}
 _SCOPED = re.compile(r"[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}")
 _DOCUMENTS = ("image/", "video/", "audio/", "text/plain", "application/pdf")
 
@@ -117,6 +117,14 @@ def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> No
         for component in content.get("components", []):
             expect(component["type"] == "body" and component["parameters"], "components")
             expect(all(set(each) == {"type", "text"} for each in component["parameters"]), "parameters")
+    elif kind == "location":
+        expect({"latitude", "longitude"} <= set(content), "location")
+    elif kind == "contacts":
+        expect(
+            all(each["name"]["formatted_name"] and each["name"]["first_name"] for each in content), "contacts"
+        )
+    elif "link" in content:
+        expect(set(content) <= {"link", "caption"} and len(content.get("caption", "")) <= 1024, "image")
     else:
         expect(content["id"] in media, "media id")
         expect(set(content) <= {"id", "caption", "filename"}, "fields of media")
@@ -126,6 +134,10 @@ def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> No
 def _check_interactive(content: dict[str, Any]) -> None:
     expect(1 <= len(content["body"]["text"]) <= 1024, "interactive.body")
     action = content["action"]
+    if content["type"] == "cta_url":
+        expect(set(action) == {"name", "parameters"} and action["name"] == "cta_url", "cta_url")
+        expect(1 <= len(action["parameters"]["display_text"]) <= 20, "display_text")
+        return
     if content["type"] == "list":
         expect(1 <= len(action["button"]) <= 20, "button of a list")
         options = [row for section in action["sections"] for row in section["rows"]]

@@ -24,6 +24,7 @@ from .api import BASE, SEND_TIMEOUT, BotApi
 from .config import CONFIG, DEFINITION, POLLING, TARGET, BotConfig, BotTarget
 from .delivery import Delivery
 from .messages import Bot
+from .rich import RICH_KINDS
 from .webhook import ALLOWED_UPDATES, read_update
 
 _BAD_ADDRESS = "bad webhook"
@@ -210,6 +211,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         button_ack=delivery,
         thumb_buttons=True,
         prompt_closer=delivery,
+        rich_kinds=RICH_KINDS,
         connector=Updates(dependencies, api),
         connection_proof=Proof.PLATFORM,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from adapters.outbound.channels.common import messages, outcomes
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
+from adapters.outbound.channels.common.rich import under_last
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
@@ -17,6 +18,7 @@ from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
+from . import rich
 from .api import Attempt, BotApi
 from .config import GENERAL, MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 
@@ -28,6 +30,7 @@ GROUP_SECONDS = 5.0
 """A group takes 20 messages a minute: the answer needs some of them."""
 _FORMS = 4
 """How often one message is sent in another form, each time for another reason."""
+_LINKS = "Links"
 _DOCUMENT = ("sendDocument", "document")
 _BOT_QUOTAS = (Quota(30, 1.0, burst=6),)
 _CHAT_QUOTAS = (Quota(1, 1.0),)
@@ -46,9 +49,14 @@ class Delivery:
         self._artifacts = artifacts
 
     def render(self, config: BotConfig, target: BotTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        answer, links = rich.with_links(answer)
         texts = messages.rendered(answer, MARKUPS[config.mode], TEXT_LIMIT)
         payloads = messages.text_payloads(texts, answer, with_plain=True, mode=config.mode)
+        if links and not payloads:
+            payloads = [{"kind": "text", "text": _LINKS, "plain": _LINKS, "mode": config.mode}]
+        payloads = under_last(payloads, links)
         payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        payloads += rich.payloads(answer.rich, config.mode) if answer.rich else ()
         payloads += messages.file_payloads(answer)
         for payload in payloads[:1]:
             payload["first"] = True
@@ -73,6 +81,8 @@ class Delivery:
 
         if payload.get("kind") == messages.WITHDRAWN:
             return await withdraw()
+        if payload.get("kind") == rich.METHOD:
+            return await self._send_rich(config, _address(target, reply=is_first), payload)
         if payload.get("kind") != FILE:
             post = partial(self._send_text, config, target, payload, reply=is_first)
             change = partial(self._change, config, target, draft, payload)
@@ -93,6 +103,19 @@ class Delivery:
             return (await self._send(config, "sendMessage", {**address, "text": link})).sent
 
         return await send_file(self._artifacts, payload, MAX_DOCUMENT, upload, send_text)
+
+    async def _send_rich(
+        self, config: BotConfig, address: dict[str, Any], payload: Mapping[str, Any]
+    ) -> Sent:
+        """Sends a photo, a place or a contact; for a photo that Telegram cannot fetch, a text with a link."""
+        body = {**address, **payload["fields"]}
+        if rows := rich.keyboard(payload):
+            body["reply_markup"] = {"inline_keyboard": rows}
+        attempt = await self._send(config, str(payload["call"]), body)
+        if not payload.get("plain") or not attempt.is_of_content:
+            return attempt.sent
+        body = {**address, "text": payload["plain"]}
+        return (await self._send(config, "sendMessage", body)).sent
 
     async def _send(
         self,
@@ -209,11 +232,8 @@ def _without(body: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _text_body(config: BotConfig, payload: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a text, wherever it is shown."""
     body = {"text": payload["text"], "parse_mode": payload.get("mode", config.mode), **_link_preview(config)}
-    if payload.get("choices"):
-        buttons = [{"text": label, "callback_data": value} for label, value in payload["choices"]]
-        rows = [[button] for button in buttons if not is_thumb(button["callback_data"])]
-        thumbs = [button for button in buttons if is_thumb(button["callback_data"])]
-        body["reply_markup"] = {"inline_keyboard": [*rows, thumbs] if thumbs else rows}
+    if rows := rich.keyboard(payload):
+        body["reply_markup"] = {"inline_keyboard": rows}
     return body
 
 

@@ -5,21 +5,20 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from adapters.outbound.channels.common import addresses, files, messages
-from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent
-from domain.channels.model import TextLimit
+from domain.conversations.rich_text import with_text
 from ports.capabilities import Opened, OpenRequest, TemplateRules
 from ports.channels import ArtifactReader, Channel, ChannelDependencies
 from ports.http import FormFile
 
-from . import webhook
+from . import rich, webhook
 from .api import BASE, MAX_DOCUMENT, PAIR_SECONDS, GraphApi
 from .config import BUTTONS, CONFIG, DEFINITION, TARGET, TEXT_LIMIT, WINDOW, WhatsAppConfig, WhatsAppTarget
 
-_INTERACTIVE_BODY = TextLimit(1024)
 _BUTTONS = 3
 _BUTTON_TITLE = 20
 _ROW_TITLE, _DESCRIPTION = 24, 72
@@ -55,15 +54,12 @@ class Delivery(addresses.NoDefaultAddress):
     def render(
         self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
     ) -> Sequence[OutboundMessage]:
-        """Up to three choices are buttons, more the rows of a list."""
+        """Up to three choices are buttons, more the rows of a list. One link is a button, more are text."""
         if answer.template:
             return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
-        limit = _INTERACTIVE_BODY if answer.choices else TEXT_LIMIT
-        texts = render(Markup.WHATSAPP, answer.text, limit)
-        return [
-            OutboundMessage(payload)
-            for payload in messages.text_payloads(texts, answer) + messages.file_payloads(answer)
-        ]
+        answer = with_text(answer) if target.group else answer
+        payloads = [*_payloads(answer), *messages.file_payloads(answer)]
+        return [OutboundMessage(payload) for payload in payloads]
 
     async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
         """WhatsApp names people by their number in digits, as `from` of their messages does."""
@@ -129,6 +125,19 @@ class Delivery(addresses.NoDefaultAddress):
         return self._api.download(config, text(attachment.source, "media_id"))
 
 
+def _payloads(answer: Answer) -> Sequence[dict[str, Any]]:
+    """The payloads of an answer but for its files."""
+    link = rich.lone_link(answer)
+    answer = answer if link else rich.as_text(answer)
+    limit = rich.BODY if answer.choices or link else TEXT_LIMIT
+    payloads = messages.text_payloads(render(Markup.WHATSAPP, answer.text, limit), answer)
+    if link:
+        body = payloads.pop()["text"] if payloads else link.label
+        payloads.append({"kind": rich.CONTENT, "content": rich.link_message(body, link)})
+    contents = rich.contents(answer.rich) if answer.rich else ()
+    return [*payloads, *({"kind": rich.CONTENT, "content": content} for content in contents)]
+
+
 def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> dict[str, Any]:
     person = {"to": target.to} if target.to else {"recipient": target.recipient}
     receiver = {"recipient_type": "individual", **person}
@@ -151,10 +160,16 @@ def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if payload.get("kind") == rich.CONTENT:
+        return dict(at(payload, "content"))
     if payload.get("kind") == TEMPLATE:
         return {"type": "template", "template": _template(payload)}
     if not (choices := payload.get("choices")):
         return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
+    return _interactive(str(payload["text"]), choices)
+
+
+def _interactive(body: str, choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
     kind, size = ("button", _BUTTON_TITLE) if len(choices) <= _BUTTONS else ("list", _ROW_TITLE)
     titles = messages.cut_labels([label for label, _ in choices], size)
     rows = [{"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True)]
@@ -167,7 +182,7 @@ def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
         action = {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
     return {
         "type": "interactive",
-        "interactive": {"type": kind, "body": {"text": payload["text"]}, "action": action},
+        "interactive": {"type": kind, "body": {"text": body}, "action": action},
     }
 
 
@@ -184,6 +199,7 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
         template_rules=TemplateRules(WINDOW),
         limits=delivery,
         button_limit=delivery,
+        rich_kinds=rich.RICH_KINDS,
         typing=delivery,
         reactions=delivery,
         probe=delivery,

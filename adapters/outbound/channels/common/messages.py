@@ -11,6 +11,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.confirmations.model import is_approval
 from domain.conversations.choices import is_reference
+from domain.conversations.forms import is_form
 from domain.feedback.model import is_thumb
 from domain.rendering import off_loop
 
@@ -91,7 +92,7 @@ def _cut(label: str, size: int) -> str:
 
 def is_own(value: str) -> bool:
     """The value of a button that the service made."""
-    return is_reference(value) or is_approval(value) or is_thumb(value)
+    return any(is_of_ours(value) for is_of_ours in (is_reference, is_approval, is_form, is_thumb))
 
 
 def pressed_text(label: str, value: str) -> str:

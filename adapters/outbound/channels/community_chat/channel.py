@@ -11,6 +11,7 @@ from adapters.outbound.net.urls import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted, ThreadMessage
 from domain.channels.refused import BOT, CHANNEL
+from domain.channels.rich import RichKind
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
 
@@ -124,5 +125,6 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         button_ack=sender,
         thumb_buttons=True,
         prompt_closer=sender,
+        rich_kinds=frozenset({RichKind.CARDS}),
         button_limit=delivery,
     )

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common import files, messages, outcomes
-from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -20,6 +20,7 @@ from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
 from .api import Bots, MattermostApi, outcome
+from .cards import card_payload
 from .config import BUTTONS, POST_LIMIT, SOCKET, MattermostConfig, MattermostTarget
 from .webhook import attached
 
@@ -59,13 +60,15 @@ class Delivery:
     def render(
         self, config: MattermostConfig, target: MattermostTarget, answer: Answer
     ) -> list[OutboundMessage]:
-        """The text split within the limit, the choices under the last post of it, then one post for each file."""
+        """The text split within the limit, the choices under the last post of it, then one post for each card and
+        each file."""
         payloads = messages.text_payloads(messages.rendered(answer, Markup.MATTERMOST, POST_LIMIT), answer)
         for payload in payloads:
             payload["message"] = payload.pop("text")
         if answer.choices:
             payloads[-1]["callback"] = answer.callback_url
         payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        payloads += [card_payload(card) for card in answer.rich.cards] if answer.rich else []
         return [OutboundMessage(payload) for payload in payloads + messages.file_payloads(answer)]
 
     async def send(
@@ -86,6 +89,8 @@ class Delivery:
             return await files.send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
         choices = items(payload, "choices")
         props = attached(config, target, text(payload, "callback"), choices) if choices else None
+        if card := at(payload, "card"):
+            props = {"attachments": [card]}
         if not draft:
             return await send_text(content, props)
         fields = {"message": content, **({"props": props} if props else {})}

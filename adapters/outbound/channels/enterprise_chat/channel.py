@@ -85,4 +85,6 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
         streaming=sender,
         button_ack=sender,
         prompt_closer=sender,
+        rich_kinds=delivery.RICH_KINDS,
+        forms=sender,
     )

@@ -18,19 +18,22 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.common import messages
+from adapters.outbound.channels.common import messages, rich
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.outcomes import by_status, deleted, edited, excerpt, send
-from adapters.outbound.rendering import Markup, literal_body, render
+from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
-from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
+from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
+from domain.channels.rich import Form, RichContent, RichKind
 from domain.conversations.choices import numbered
+from domain.conversations.rich_text import with_text
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
+from . import cards, forms
 from .config import BOT_LIMIT, WEBHOOK_LIMIT, TeamsConfig, TeamsTarget
 from .connector import Connector
 
@@ -50,11 +53,10 @@ DRAFT_SECONDS = 1.5
 """A conversation takes 1,800 messages an hour, edits included."""
 _LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
 """Text whose JSON fits."""
-ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 FEEDBACK_LOOP = {"feedbackLoop": {"type": "default"}}
 """Teams shows its own thumbs below the message."""
 HERO = "application/vnd.microsoft.card.hero"
-_VERB = "decide"
+RICH_KINDS = frozenset({RichKind.BUTTONS, RichKind.CARDS, RichKind.FORM})
 _SUMMARY = 100
 _TAG = re.compile(r"<(?=[A-Za-z/!])")
 """A message card takes some HTML for HTML."""
@@ -92,7 +94,8 @@ class Delivery:
         """The answer as messages, each within the limit of its way."""
         chosen = way(config, target)
         if chosen == BOT:
-            has_text = bool(answer.text.strip() or answer.choices)
+            links = answer.rich.buttons if answer.rich else ()
+            has_text = bool(answer.text.strip() or answer.choices or links)
             payloads = list(_bot_payloads(answer))
             texts = [payload for payload in payloads if "plain" in payload]
             if answer.thumbs and texts:
@@ -176,6 +179,10 @@ class Delivery:
         body = _activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
         await self._connector.send(config, target, body, timeout=_SHORT_TIMEOUT)
 
+    def shows_form(self, config: TeamsConfig, target: TeamsTarget, form: Form) -> bool:
+        """Return True where the bot itself answers: the webhook's buttons reach nobody."""
+        return way(config, target) == BOT and forms.fits(form)
+
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
         shown = await messages.closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
@@ -199,16 +206,30 @@ class Delivery:
     ) -> TeamsTarget | None:
         attachments = items(message.payload, "content", "attachments")
         is_prompt = any(
-            attachment.get("contentType") == ADAPTIVE and "actions" in attachment["content"]
+            attachment.get("contentType") == cards.ADAPTIVE and "actions" in attachment["content"]
             for attachment in attachments
         )
         return replace(target, prompt=ref) if is_prompt else None
 
 
 def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Texts, the question as cards, the last of them with the buttons, then files as hero cards."""
-    before, question = messages.split_question(answer)
-    within = limit = _within(BOT_LIMIT)
+    """Texts, the question as cards, the last of them with the buttons and links, cards, the form, then files as hero
+    cards. Links of an answer that asks nothing stand below its text."""
+    answer, links = rich.with_links(answer, cards.MOST_LINKS, cards.LONGEST_URL, cards.LONGEST_LABEL)
+    before, question = ("", answer.text) if links and not answer.choices else messages.split_question(answer)
+    within = _within(BOT_LIMIT)
+    yield from _texts(before, within)
+    yield from _question_cards(question, answer.choices, links, within)
+    content = answer.rich or RichContent()
+    for card in content.cards:
+        yield cards.card_payload(card, within)
+    if content.form:
+        yield forms.form_payload(content.form, answer.form_reference, within)
+    yield from map(_hero_card, answer.artifacts)
+
+
+def _texts(before: str, within: TextLimit) -> Iterator[dict[str, Any]]:
+    limit = within
     pieces = render(Markup.TEAMS, before, limit)
     # What must be escaped in JSON counts as it is sent.
     while any(len(json.dumps(piece.text, ensure_ascii=False).encode()) > within.size for piece in pieces):
@@ -216,34 +237,43 @@ def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
         pieces = render(Markup.TEAMS, before, limit)
     for piece in pieces:
         yield {"content": {"text": piece.text, "textFormat": "markdown"}, "plain": piece.plain}
+
+
+def _question_cards(
+    question: str, choices: Sequence[Choice], links: Sequence[Sequence[str]], within: TextLimit
+) -> Iterator[dict[str, Any]]:
     actions = []
-    for choice in answer.choices:  # clients that do not know Action.Execute send it as a message
+    for choice in choices:  # clients that do not know Action.Execute send it as a message
         action = {"title": choice.label, "data": {"choice": choice.button_value, "label": choice.label}}
         fallback = {"type": "Action.Submit", **action}
-        actions.append({"type": "Action.Execute", "verb": _VERB, **action, "fallback": fallback})
-    bodies = render(Markup.CARD, question, within)
+        actions.append({"type": "Action.Execute", "verb": forms.VERB, **action, "fallback": fallback})
+    actions += cards.link_actions(links)
+    bodies = render(Markup.CARD, question, within) or ([Rendered("[]", "")] if actions else [])
     for body in bodies:
-        card = _card(body.text, actions if body is bodies[-1] else ())
-        yield {"content": {"attachments": [card]}, "plain": body.plain}
-    for artifact in answer.artifacts:
-        download = {"type": "openUrl", "title": "Download", "value": artifact.url}
-        content: Json = {"title": artifact.name, "buttons": [download]}
-        if artifact.is_image:
-            content["images"] = [{"url": artifact.url, "alt": artifact.name}]
-        yield {"content": {"attachments": [{"contentType": HERO, "content": content}]}}
+        is_last = body is bodies[-1]
+        shown = rich.with_addresses({"plain": body.plain, rich.LINKS: links if is_last else ()})
+        yield {"content": {"attachments": [_card(body.text, actions if is_last else ())]}, "plain": shown}
+
+
+def _hero_card(artifact: Artifact) -> dict[str, Any]:
+    download = {"type": "openUrl", "title": "Download", "value": artifact.url}
+    content: Json = {"title": artifact.name, "buttons": [download]}
+    if artifact.is_image:
+        content["images"] = [{"url": artifact.url, "alt": artifact.name}]
+    return {"content": {"attachments": [{"contentType": HERO, "content": content}]}}
 
 
 def _webhook_bodies(answer: Answer, *, legacy: bool) -> list[Json]:
     """What a Workflows webhook takes, or a `legacy` connector. Neither has buttons whose press arrives."""
-    texts = render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT))
+    texts = render(Markup.CARD, numbered(with_text(answer)).text, _within(WEBHOOK_LIMIT))
     if legacy:
-        cards = [_message_card(body.text, body.plain) for body in texts]
-        return cards + [_message_card(literal_body(file.name), file.name, file) for file in answer.artifacts]
-    cards = [_card(body.text) for body in texts]
+        bodies = [_message_card(body.text, body.plain) for body in texts]
+        return bodies + [_message_card(literal_body(file.name), file.name, file) for file in answer.artifacts]
+    attachments = [_card(body.text) for body in texts]
     for file in answer.artifacts:
         download = {"type": "Action.OpenUrl", "title": "Download", "url": file.url}
-        cards.append(_card(literal_body(file.name), [download]))
-    return [{"type": "message", "attachments": [card]} for card in cards]
+        attachments.append(_card(literal_body(file.name), [download]))
+    return [{"type": "message", "attachments": [attachment]} for attachment in attachments]
 
 
 def _within(limit: TextLimit) -> TextLimit:
@@ -251,17 +281,8 @@ def _within(limit: TextLimit) -> TextLimit:
 
 
 def _card(body: str, actions: Sequence[Json] = ()) -> Json:
-    """An adaptive card, version 1.4, as an attachment. `body`: rendered as `Markup.CARD`."""
-    card: Json = {
-        "type": "AdaptiveCard",
-        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
-        "version": "1.4",
-        "msteams": {"width": "Full"},
-        "body": json.loads(body),
-    }
-    if actions:
-        card["actions"] = list(actions)
-    return {"contentType": ADAPTIVE, "contentUrl": None, "content": card}
+    """An adaptive card as an attachment. `body`: rendered as `Markup.CARD`."""
+    return cards.attachment(json.loads(body), actions)
 
 
 def _message_card(body: str, summary: str, artifact: Artifact | None = None) -> Json:

@@ -23,10 +23,12 @@ from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.system.links import with_addresses
 from domain.channels import messages
 from domain.channels.refused import BOT, CHANNEL
+from domain.conversations.forms import opens_dialog, written_form
 from domain.feedback.model import EMOJI, Rating
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 
+from . import forms
 from .config import TARGET, TeamsConfig, TeamsTarget
 from .quoting import CARDS, HtmlPart, cards_of, forwarded_in, quoted_in, read_html
 
@@ -204,7 +206,7 @@ def _message(activity: Mapping[str, Any]) -> messages.Received:
         events = (replace(_event(activity), refused=BOT),) if is_other else ()
         return messages.Received(ACKNOWLEDGED, events, kind=f"ignored:{BOT}")
     choice, label = _pressed(at(activity, "value"))
-    event = _event(activity, label, choice)
+    event = _filled_in(_event(activity, label, choice), at(activity, "value"))
     if not event.has_content and choice is None:
         parts = items(activity, "attachments")
         has_parts = any(
@@ -232,7 +234,16 @@ def _invoke(activity: Mapping[str, Any]) -> messages.Received:
     choice, content = _pressed(at(action, "data"), text(action, "verb"))
     if not content and choice is None:
         return messages.Received(_REFUSED, kind="ignored:action")
-    return messages.Received(_RECEIVED, events=(_event(activity, content, choice),), kind="action")
+    event = _filled_in(_event(activity, content, choice), at(action, "data"))
+    return messages.Received(_RECEIVED, events=(event,), kind="action")
+
+
+def _filled_in(event: messages.Event, data: object) -> messages.Event:
+    """The event of a sent form of ours with what was entered."""
+    if event.choice is None or not opens_dialog(event.choice) or not isinstance(data, Mapping):
+        return event
+    entered = forms.entered(data)
+    return replace(event, text=written_form(entered) or event.text, form_input=entered)
 
 
 def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:

@@ -36,7 +36,8 @@ class DiscordTarget(ChannelTarget):
     """`token` is that of an interaction at `since`, in seconds since 1970; `max_file` is in bytes.
 
     `deferred`: Discord shows 'is thinking' for a command until it is answered. `thread_of` is the message below which
-    the answer begins a thread, which is called `thread_name`.
+    the answer begins a thread, which is called `thread_name`. `interaction` is the id of one without an answer yet:
+    the press of a button that opens a form.
     """
 
     channel_id: str = ""
@@ -50,6 +51,7 @@ class DiscordTarget(ChannelTarget):
     prompt_message: str = ""
     thread_of: str = ""
     thread_name: str = ""
+    interaction: str = ""
 
 
 CONFIG = ConfigModel(DiscordConfig)

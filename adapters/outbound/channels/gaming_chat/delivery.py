@@ -7,22 +7,24 @@ https://docs.discord.com/developers/interactions/receiving-and-responding#edit-o
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from adapters.outbound.channels.common import files, messages, outcomes
-from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.common import files, messages, outcomes, rich
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
+from domain.channels.rich import Form, RichKind
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
+from . import embeds, forms
 from .api import TOKEN_GONE, ApiResult, DiscordApi
 from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
 from .webhook import EPHEMERAL
@@ -42,10 +44,7 @@ _TOO_LARGE = 40005
 _UNKNOWN_MESSAGE = 10008
 _HAS_THREAD = 160004
 """The code of "A thread has already been created for this message"."""
-_ROW = 5
-"""Buttons in a row."""
-_LONGEST_LABEL = 80
-"""Of a button; its custom_id has up to 100 (https://docs.discord.com/developers/components/reference#button)."""
+RICH_KINDS = frozenset({RichKind.BUTTONS, RichKind.CARDS})
 _OF_BOT = (Quota(50, 1.0, burst=10),)
 
 
@@ -77,9 +76,15 @@ class Delivery:
         self._api = api
 
     def render(self, config: DiscordConfig, target: DiscordTarget, answer: Answer) -> list[OutboundMessage]:
-        """Texts, the choices under the last of them, then each file; without any, 'is thinking' is taken away."""
+        """Texts, the choices and links under the last of them, each card, then each file; without any, 'is thinking'
+        is taken away."""
+        most = embeds.links_beside(len(answer.choices))
+        answer, links = rich.with_links(answer, most, embeds.LONGEST_URL, embeds.LONGEST_LABEL)
         payloads = messages.text_payloads(messages.rendered(answer, Markup.DISCORD, TEXT_LIMIT), answer)
+        payloads = rich.under_last(payloads, links)
         payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        for card in answer.rich.cards if answer.rich else ():
+            payloads += embeds.card_payloads(card)
         payloads += messages.file_payloads(answer)
         if not payloads and target.deferred:
             payloads = [{"kind": messages.WITHDRAWN}]
@@ -95,7 +100,7 @@ class Delivery:
         first = payload.get("index", 0) == 0
 
         async def send_text(content: str) -> Sent:
-            body = _message(content, items(payload, "choices"))
+            body = _message(content, payload)
 
             async def post() -> Sent:
                 return (await self._post(config, target, key, first, body)).sent
@@ -258,7 +263,13 @@ class Delivery:
         return press or replace(target, channel_id=channel, prompt_id=ref, prompt_message=ref)
 
     async def acknowledge_press(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
-        """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
+        """Shows a text to the person who pressed and nobody else; a press without text needs no answer, unless
+        Discord still waits for one."""
+        if target.interaction:
+            data = {"content": notice, "flags": EPHEMERAL, "allowed_mentions": NO_PINGS}
+            first = {"type": 4, "data": data} if notice else {"type": 6}
+            await self._api.acknowledge(target.interaction, target.token, first)
+            return
         if not notice or not target.token:
             return
         body = {"content": notice, "flags": EPHEMERAL, "allowed_mentions": NO_PINGS}
@@ -266,6 +277,14 @@ class Delivery:
             await asyncio.sleep(pause)
             if (await self._api.by_token(target, "POST", "", body)).code not in TOKEN_GONE:
                 return
+
+    def shows_form(self, config: DiscordConfig, target: DiscordTarget, form: Form) -> bool:
+        return forms.shows_form(config, target, form)
+
+    async def open_form(
+        self, config: DiscordConfig, target: DiscordTarget, form: Form, reference: str
+    ) -> None:
+        await self._api.acknowledge(target.interaction, target.token, forms.modal(form, reference))
 
     async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
@@ -287,13 +306,15 @@ def _channel(config: DiscordConfig, target: DiscordTarget) -> str:
     return target.thread_of or target.channel_id or config.default_channel_id
 
 
-def _message(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def _message(content: str, payload: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A message with the buttons, links and the card of its payload."""
     message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
     buttons = [
         {"type": 2, "style": 2, "label": label, "custom_id": value}
-        for label, value in messages.labelled(choices, _LONGEST_LABEL)
+        for label, value in messages.labelled(items(payload, "choices"), embeds.LONGEST_LABEL)
     ]
-    if buttons:
-        rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))
-        message["components"] = [{"type": 1, "components": row} for row in rows]
+    if rows := embeds.rows(buttons) + embeds.rows(embeds.link_buttons(items(payload, rich.LINKS))):
+        message["components"] = rows
+    if embed := at(payload, "embed"):
+        message["embeds"] = [embed]
     return message

@@ -22,7 +22,7 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 from .api import DiscordApi
 from .config import DiscordConfig
 from .messages import READ_TIMEOUT, Threads, mentions, read_edit, read_message, read_reaction
-from .webhook import read_interaction
+from .webhook import ANSWERED_LATER, read_interaction
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
@@ -223,6 +223,8 @@ class _Connection:
                 interaction = read_interaction(session.config, data, now)
                 for event in interaction.events:
                     await session.emit(event)
+                if interaction.answer is ANSWERED_LATER:
+                    return
                 answer = frame_object(interaction.answer.body)
                 await self.api.acknowledge(text(data, "id"), text(data, "token"), answer)
             case _:

@@ -16,10 +16,11 @@ from nacl.signing import VerifyKey
 from adapters.outbound.channels.common import calls
 from adapters.outbound.channels.common.bodies import at, first_text, items, json_object, same, size, text
 from adapters.outbound.channels.common.messages import pressed_text
-from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawCall, Received
+from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawAnswer, RawCall, Received
+from domain.conversations.forms import opens_dialog, written_form
 from domain.refusals import Unauthenticated
 
-from . import messages
+from . import forms, messages
 from .config import TARGET, DiscordConfig, DiscordTarget
 
 FORWARDER_HEADER = "x-discord-gateway-token"
@@ -33,6 +34,8 @@ _REFUSED = calls.json_answer({"type": 4, "data": {"content": _UNREADABLE, "flags
 _NOT_HERE = calls.json_answer({"type": 4, "data": {"content": _NOT_SET_UP, "flags": EPHEMERAL}})
 _DEFERRED_MESSAGE = calls.json_answer({"type": 5})
 _DEFERRED_UPDATE = calls.json_answer({"type": 6})
+ANSWERED_LATER = RawAnswer(202)
+"""A call on the callback address of the interaction answers it: a form has to be the first answer to a press."""
 _NO_SUGGESTIONS = calls.json_answer({"type": 8, "data": {"choices": []}})
 _NESTED = (1, 2)
 """Types of options that are subcommands and groups of them."""
@@ -95,7 +98,8 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
             if event is None or event.refused:  # a press alone is not listed
                 reason = event.refused if event else "no-value"
                 return Received(_DEFERRED_UPDATE, kind=f"ignored:{reason}")
-            return Received(_DEFERRED_UPDATE, (event,), kind="component")
+            answer = ANSWERED_LATER if text(event.target, "interaction") else _DEFERRED_UPDATE
+            return Received(answer, (event,), kind="component")
         case 4:
             return Received(_NO_SUGGESTIONS, kind="ignored:autocomplete")
         case 5:
@@ -161,14 +165,17 @@ def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) ->
     event = _event(config, body, pressed_text(label, value), now) if value else None
     if event is None:
         return None
-    prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
+    interaction = text(body, "id") if opens_dialog(value) else ""
+    prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id"), interaction=interaction))
     custom_id = {"customId": text(body, "data", "custom_id")} if values else {}
     context = {**event.context, "platform": custom_id}
     return replace(event, choice=value, target={**event.target, **prompt}, context=context)
 
 
 def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
-    """A submitted modal, which another program of the application opened."""
+    """A submitted modal, which the service or another program of the application opened."""
+    if (entered := forms.submitted(at(body, "data"))) is not None:
+        return _own_form(config, body, entered, now)
     values, files = _form_content(body)
     name = text(body, "data", "custom_id")
     written = "\n".join(f"{id}: {value}" for id, value in values.items())
@@ -184,6 +191,18 @@ def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Even
             "payload": json.dumps(values, ensure_ascii=False) if values else "",
             "platform": {"customId": name},
         },
+    )
+
+
+def _own_form(
+    config: DiscordConfig, body: Mapping[str, Any], entered: Mapping[str, object], now: datetime
+) -> Event | None:
+    event = _event(config, body, written_form(entered), now)
+    return event and replace(
+        event,
+        choice=text(body, "data", "custom_id"),
+        form_input=entered,
+        target={**event.target, **TARGET.dump(DiscordTarget(deferred=True))},
     )
 
 

@@ -12,6 +12,7 @@ from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
+from domain.channels.rich import RichKind
 from domain.subscriptions.model import is_standard
 from ports.capabilities import Opened, OpenRequest
 from ports.channels import Channel, ChannelDependencies
@@ -19,7 +20,7 @@ from ports.http import AddressRefused, HttpFailed, HttpRequest
 
 from . import webhook
 from .config import CONFIG, DEFINITION, TARGET, WebhookConfig, WebhookTarget
-from .webhook import artifacts_of, choices_of
+from .webhook import artifacts_of, choices_of, rich_of
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers of the connection itself, which responseHeaders cannot set."""
@@ -63,7 +64,8 @@ class Delivery:
             "response": answer.text,
             "artifacts": artifacts_of(answer),
         }
-        return [OutboundMessage(payload | ({"choices": choices_of(answer)} if answer.choices else {}))]
+        choices = {"choices": choices_of(answer)} if answer.choices else {}
+        return [OutboundMessage(payload | choices | rich_of(answer))]
 
     def limits(self, config: WebhookConfig, target: WebhookTarget) -> Limits:
         """A response address has its limits, whichever instance sends to it."""
@@ -99,6 +101,8 @@ def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTa
         target=TARGET,
         webhook=webhook,
         call_responder=webhook,
+        rich_kinds=frozenset(RichKind),
+        forms=webhook,
         sender=delivery,
         opener=delivery,
         limits=delivery,

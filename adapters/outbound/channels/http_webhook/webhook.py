@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common import calls
-from adapters.outbound.channels.common.bodies import json_value, same
+from adapters.outbound.channels.common.bodies import at, json_value, same, text
 from domain.addresses import address_fault
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, ChannelMetadata, Event, RawAnswer, RawCall, Received, Sender
+from domain.channels.rich import Form, rich_json
+from domain.conversations.forms import is_form
 from domain.refusals import Fault, Invalid, Unauthenticated
 from domain.subscriptions.model import is_standard
 
@@ -40,14 +42,12 @@ def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now
     request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
     session = session_of(config, body) or request_id
     message = message_of(config, body)
-    claims_choice = isinstance(body, dict) and body.get("choice") is True
     event = Event(
         key=key,
         session_id=session,
         sender=Sender(session),
         text=message,
-        choice=message if claims_choice else None,
-        claims_choice=claims_choice,
+        **_picked(body, message),
         target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
         awaits_reply=config.sync_response,
         request_id=request_id,
@@ -78,6 +78,16 @@ def verify(secret: str, call: RawCall, now: datetime) -> None:
         raise Unauthenticated("webhook-signature: does not fit the body and webhookSecret")
 
 
+def _picked(body: object, message: str) -> dict[str, Any]:
+    """The choice or the form that a call names, as fields of its event."""
+    form = at(body, "form")
+    if is_form(reference := text(form, "reference")):
+        values = at(form, "values")
+        return {"choice": reference, "form_input": values if isinstance(values, dict) else {}}
+    claims_choice = at(body, "choice") is True
+    return {"choice": message if claims_choice else None, "claims_choice": claims_choice}
+
+
 def answer_in_call(
     config: WebhookConfig, event: Event, outcome: CallOutcome, answer: Answer | None
 ) -> RawAnswer:
@@ -96,7 +106,21 @@ def answer_in_call(
         body
         | ({"artifacts": artifacts_of(answer)} if answer.artifacts else {})
         | ({"choices": choices_of(answer)} if answer.choices else {})
+        | rich_of(answer)
     )
+
+
+def shows_form(config: WebhookConfig, target: WebhookTarget, form: Form) -> bool:
+    """Programs get a form as JSON, and send its values in one call."""
+    return True
+
+
+def rich_of(answer: Answer) -> dict[str, object]:
+    """The rich content as the resource gave it; a form with the `reference` that its values have to name."""
+    content = rich_json(answer.rich) if answer.rich else {}
+    if isinstance(form := content.get("form"), dict):
+        form["reference"] = answer.form_reference
+    return content
 
 
 def choices_of(answer: Answer) -> list[dict[str, str]]:

@@ -19,6 +19,8 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
+from domain.channels.rich import RichKind
+from domain.conversations.rich_text import with_text
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
@@ -61,6 +63,8 @@ class Delivery(addresses.NoDefaultAddress):
 
     def render(self, config: SmsConfig, target: SmsTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The text split within the limit, pictures as MMS, other files as links."""
+        cards = answer.rich.cards if answer.rich else ()
+        answer = with_text(_without_pictures(answer))
         texts = render(Markup.PLAIN, answer.text, TEXT_LIMIT)
         messages = [OutboundMessage({"body": piece.text}) for piece in texts]
         for artifact in answer.artifacts:
@@ -68,7 +72,8 @@ class Delivery(addresses.NoDefaultAddress):
             if artifact.is_image and (artifact.size is None or artifact.size <= MAX_MEDIA_BYTES):
                 payload = {"body": "", "media": artifact.url, "name": artifact.name}
             messages.append(OutboundMessage(payload))
-        return messages
+        media = ({"body": "", "media": card.picture, "name": card.title} for card in cards if card.picture)
+        return [*messages, *map(OutboundMessage, media)]
 
     def limits(self, config: SmsConfig, target: SmsTarget) -> Limits:
         """Twilio queues messages at the pace of the account's numbers; it answers 429 only to too many requests at
@@ -116,6 +121,14 @@ class Delivery(addresses.NoDefaultAddress):
         return self._dependencies.address(BASE).rstrip("/")
 
 
+def _without_pictures(answer: Answer) -> Answer:
+    """The answer whose cards have no picture: those are sent as MMS."""
+    if answer.rich is None:
+        return answer
+    cards = tuple(replace(card, picture="") for card in answer.rich.cards)
+    return replace(answer, rich=replace(answer.rich, cards=cards))
+
+
 def _link(name: str, url: str) -> str:
     return f"{name[: TEXT_LIMIT.size // 4]}: {url}" if len(url) < TEXT_LIMIT.size // 2 else url
 
@@ -159,6 +172,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
+        rich_kinds=frozenset({RichKind.CARDS}),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,

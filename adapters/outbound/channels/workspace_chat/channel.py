@@ -37,6 +37,9 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         button_ack=sender,
         thumb_buttons=True,
         prompt_closer=sender,
+        rich_kinds=delivery.RICH_KINDS,
+        forms=sender,
+        form_dialog=sender,
         connector=SocketMode(dependencies, api, workspace),
         connection_proof=Proof.PLATFORM,
     )

@@ -37,7 +37,7 @@ class SlackConfig(ThreadConfig):
 @value
 class SlackTarget(ChannelTarget):
     """`since` is when a command was called or a button pressed, in seconds since 1970. `bot` is the bot's own user
-    id, where the message was posted in a thread."""
+    id, where the message was posted in a thread. By `trigger_id` a press opens a modal, for three seconds."""
 
     channel: str = ""
     thread_ts: str = ""
@@ -47,6 +47,7 @@ class SlackTarget(ChannelTarget):
     prompt_ts: str = ""
     prompt_url: str = ""
     bot: str = ""
+    trigger_id: str = ""
 
 
 CONFIG = ConfigModel(SlackConfig)

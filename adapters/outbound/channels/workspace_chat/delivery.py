@@ -5,30 +5,28 @@ A message goes by the first way that reaches the conversation.
 
 import hashlib
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from adapters.outbound.channels.common import messages, outcomes
+from adapters.outbound.channels.common import messages, outcomes, rich
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
-from domain.channels.model import TextLimit
+from domain.channels.rich import Form, RichKind
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
+from . import blocks, forms
 from .api import RESPONSE_URL, WebApi
-from .config import ACTION, TEXT_LIMIT, SlackConfig, SlackTarget
+from .config import TEXT_LIMIT, SlackConfig, SlackTarget
 
-BLOCK_LIMIT = TextLimit(3000)
-"""Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
-LONGEST_LABEL = 75
-"""Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a message that has to be sent again."""
@@ -37,9 +35,13 @@ MAX_FILE = 100 * 1024 * 1024
 UPLOAD_TIMEOUT = 120.0
 DRAFT_SECONDS = 1.5
 """https://docs.slack.dev/reference/methods/chat.update takes about 50 calls a minute."""
+NOT_OPENED = "The form could not be opened. Please press the button again."
 UNANSWERED = "unanswered"
 NO_ANSWER = "Done. There is no answer to show."
 TYPING = "is writing ..."
+log = logging.getLogger(__name__)
+
+RICH_KINDS = frozenset({RichKind.BUTTONS, RichKind.CARDS})
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 _NOT_EDITABLE = (
     "message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found", "is_archived",
@@ -78,16 +80,24 @@ class Delivery:
         self._api = api
 
     def render(self, config: SlackConfig, target: SlackTarget, answer: Answer) -> list[OutboundMessage]:
-        """Texts, the choices under the last of them, then each file; for a command without any of these a note.
+        """Texts, the choices and links under the last of them, each card, then each file; for a command without any
+        of these a note.
 
         The first text replaces the draft; an answer without text deletes it.
         """
+        answer, links = rich.with_links(answer, blocks.MOST_LINKS, blocks.LONGEST_URL, blocks.LONGEST_LABEL)
         before, question = messages.split_question(answer)
-        pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
+        first_limit = blocks.BLOCK_LIMIT if links else TEXT_LIMIT
+        pieces = [
+            *render(Markup.MRKDWN, before, first_limit),
+            *render(Markup.MRKDWN, question, blocks.BLOCK_LIMIT),
+        ]
         payloads = messages.text_payloads(pieces, answer, with_plain=True)
+        payloads = rich.under_last(payloads, links)
+        has_text = bool(payloads)
+        payloads += [blocks.card_payload(card) for card in answer.rich.cards] if answer.rich else []
         if not payloads and not answer.artifacts and shows_waiting(config, target):
             payloads = [{"kind": UNANSWERED}]
-        has_text = bool(pieces or answer.choices)
         payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=has_text)
         payloads += messages.file_payloads(answer)
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
@@ -121,21 +131,13 @@ class Delivery:
     async def _send_text(
         self, config: SlackConfig, target: SlackTarget, payload: Mapping[str, Any], key: str
     ) -> Sent:
-        message: dict[str, Any] = {"text": payload["text"]}
-        if choices := payload.get("choices"):
-            buttons = [
-                {
-                    "type": "button",
-                    "text": {"type": "plain_text", "text": label},
-                    "action_id": f"{ACTION}{number}",
-                    "value": value,
-                }
-                for number, (label, value) in enumerate(messages.labelled(choices, LONGEST_LABEL), 1)
-            ]
-            message["blocks"] = [_section(payload["text"]), {"type": "actions", "elements": buttons}]
+        plain = rich.with_addresses(payload)
+        message: dict[str, Any] = {"text": payload["text"] or plain}
+        if shown := blocks.of_payload(payload):
+            message["blocks"] = shown
         sent = await self._deliver(config, target, payload, message, key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
-            sent = await self._deliver(config, target, payload, {"text": payload["plain"]}, key)
+            sent = await self._deliver(config, target, payload, {"text": plain}, key)
         of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel
         return replace(sent, of_recipient=of_recipient)
 
@@ -273,10 +275,10 @@ class Delivery:
 
     async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
         prompt, channel = target.prompt_ts, target.channel
-        shown = await messages.closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
+        shown = await messages.closed_text(Markup.MRKDWN, closed, blocks.BLOCK_LIMIT)
         if not prompt or shown is None:
             return
-        message = {"text": shown.text, "blocks": [_section(shown.text)]}
+        message = {"text": shown.text, "blocks": [blocks.section(shown.text)]}
         if not await self._respond(target, {"replace_original": True, **message}):
             await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
 
@@ -290,6 +292,16 @@ class Delivery:
             if target.thread_ts:
                 body["thread_ts"] = target.thread_ts
             await self._api.post(config, "chat.postEphemeral", **body)
+
+    def shows_form(self, config: SlackConfig, target: SlackTarget, form: Form) -> bool:
+        return forms.shows_form(config, target, form)
+
+    async def open_form(self, config: SlackConfig, target: SlackTarget, form: Form, reference: str) -> None:
+        view = forms.view(form, reference, target)
+        sent = await self._api.post(config, "views.open", trigger_id=target.trigger_id, view=view)
+        if sent.outcome is not Outcome.SENT:
+            log.warning("a form could not be opened: %s", sent.detail)
+            await self.acknowledge_press(config, target, NOT_OPENED)
 
     async def _respond(self, target: SlackTarget, body: Mapping[str, Any]) -> bool:
         """Posts to the response_url of a press. Return False if it does not work."""
@@ -308,10 +320,6 @@ def _other_way_may_help(sent: Sent) -> bool:
     return sent.outcome is Outcome.PERMANENT and (
         RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
     )
-
-
-def _section(markup: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
 
 
 def _post(channel: str, thread: str, message: Mapping[str, Any], key: str) -> dict[str, Any]:

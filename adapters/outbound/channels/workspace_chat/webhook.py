@@ -15,9 +15,10 @@ from adapters.outbound.channels.common import calls, contents, messages
 from adapters.outbound.channels.common.bodies import at, first_text, form, items, json_object, same, text
 from domain.channels.messages import ChannelMetadata, Event, RawAnswer, RawCall, Received
 from domain.channels.refused import CHANNEL
+from domain.conversations.forms import is_form, written_form
 from domain.refusals import Invalid, Unauthenticated
 
-from . import events
+from . import events, forms
 from .config import ACTION, TARGET, SlackConfig, SlackTarget
 
 NOT_HERE = "I am not set up to answer in this channel."
@@ -116,6 +117,8 @@ def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: date
     kind = text(payload, "type")
     if kind in (_SHORTCUT, _MESSAGE_SHORTCUT):
         return calls.received(_shortcut(config, payload, now), "shortcut")
+    if kind == "view_submission":
+        return calls.received(_submission(config, payload, now), "form")
     if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)
@@ -146,6 +149,7 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         prompt_ts=prompt,
         prompt_url=text(payload, "response_url"),
         since=now.timestamp(),
+        trigger_id=text(payload, "trigger_id") if is_form(_value(action)) else "",
     )
     return Event(
         key=f"action:{prompt}:{pressed_at}:{action_id}" if pressed_at else None,
@@ -160,6 +164,29 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
             "group": _group(channel, name, direct),
             "platform": {"actionId": "" if action_id.startswith(ACTION) else action_id},
         },
+    )
+
+
+def _submission(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Event | str:
+    """The event of a modal of ours that was sent, or the reason why it is ignored."""
+    submitted, user = forms.submitted(payload), text(payload, "user", "id")
+    if submitted is None or not user:
+        return "interaction"
+    place, entered = submitted
+    channel, thread = place["channel"], place["thread"]
+    direct = channel.startswith("D")
+    session_id, alias = _sessions(channel, thread, direct)
+    return Event(
+        key=f"view:{text(payload, 'view', 'id')}",
+        session_id=session_id,
+        alias=alias,
+        sender=events.sender_of(user, _user_name(payload)),
+        text=written_form(entered),
+        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, user=user, since=now.timestamp())),
+        choice=place["form"],
+        form_input=entered,
+        is_direct=direct,
+        refused="" if direct or config.allows(channel) else CHANNEL,
     )
 
 

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0060_forms"
-down_revision = "0059_resource_state"
+revision = "0061_forms"
+down_revision = "0060_routes"
 
 
 def upgrade() -> None:
