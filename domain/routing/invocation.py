@@ -233,23 +233,7 @@ class InvocationService:
             artifacts = tuple(await self.files.publish(result.artifacts, place))
         confirmation = result.confirmation
         if confirmation is None:
-            if result.silent:
-                return replace(_silent(result), provenance=provenance)
-            answer = Answer(
-                result.text,
-                artifacts,
-                result.choices,
-                author=Author.RESOURCE,
-                wants_person=result.wants_person,
-                rich=result.rich,
-                change=result.change,
-                provenance=provenance,
-            )
-            answer = self.forms.begin(context, queued, answer)
-            if context.instance.feedback and not answer.question:
-                reference = vote_reference(answer_to(queued.id), queued.event.request_id)
-                answer = replace(answer, thumbs=reference)
-            return self._offer(context, queued, answer) if answer.choices or answer.thumbs else answer
+            return self._answer_of(context, queued, result, artifacts, provenance)
         scope = _scope(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(
             scope,
@@ -262,6 +246,33 @@ class InvocationService:
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
         return replace(self._ask(context, queued, prompt, result.text, artifacts), provenance=provenance)
+
+    def _answer_of(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        result: RunResult,
+        artifacts: tuple[Artifact, ...],
+        provenance: Provenance,
+    ) -> Answer:
+        """The answer of a resource that asks for no tool."""
+        if result.silent:
+            return replace(_silent(result), provenance=provenance)
+        answer = Answer(
+            result.text,
+            artifacts,
+            result.choices,
+            author=Author.RESOURCE,
+            wants_person=result.wants_person,
+            rich=result.rich,
+            change=result.change,
+            provenance=provenance,
+        )
+        answer = self.forms.begin(context, queued, answer)
+        if context.instance.feedback and not answer.question:
+            reference = vote_reference(answer_to(queued.id), queued.event.request_id)
+            answer = replace(answer, thumbs=reference)
+        return self._offer(context, queued, answer) if answer.choices or answer.thumbs else answer
 
     async def _run_in_turn(
         self, request: RunRequest, fallback: Sequence[str], route: str

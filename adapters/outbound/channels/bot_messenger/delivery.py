@@ -13,7 +13,6 @@ from adapters.outbound.channels.common.rich import under_last
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
-from domain.feedback.model import is_thumb
 from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0064_agent_tasks"
-down_revision = "0062_feedback"
+down_revision = "0063_forms"
 
 
 def upgrade() -> None:

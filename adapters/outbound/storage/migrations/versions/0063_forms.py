@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0061_forms"
-down_revision = "0060_routes"
+revision = "0063_forms"
+down_revision = "0062_feedback"
 
 
 def upgrade() -> None:
