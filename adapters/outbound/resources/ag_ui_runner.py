@@ -109,7 +109,6 @@ class AgUiRunner:
     http: Http
     states: ResourceStates
     agent: AgUiAgent
-    user_address: bool = False
 
     async def run(self, request: RunRequest) -> RunResult:
         saved = await self.states.load(request.instance_id, request.session_id, request.resource)
@@ -193,7 +192,6 @@ class AgUiRunner:
             headers=headers,
             json=run.model_dump(mode="json", by_alias=True),
             timeout=request.timeout,
-            user_address=self.user_address,
             max_bytes=MAX_ANSWER_BYTES,
             gather_seconds=GATHER_SECONDS,
         )

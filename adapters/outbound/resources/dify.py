@@ -44,16 +44,12 @@ class DifyTarget:
 
 
 class DifyRunner:
-    """Sends each message to the app, in the conversation that Dify has for the session. `user_address`: the address
-    was given by a user, so the outbound address policy applies to it."""
+    """Sends each message to the app, in the conversation that Dify has for the session."""
 
-    def __init__(
-        self, http: Http, states: ResourceStates, target: DifyTarget, *, user_address: bool = False
-    ) -> None:
+    def __init__(self, http: Http, states: ResourceStates, target: DifyTarget) -> None:
         self._http = http
         self._states = states
         self._target = target
-        self._user_address = user_address
         self._stopping: set[asyncio.Task[None]] = set()
 
     async def run(self, request: RunRequest) -> RunResult:
@@ -140,7 +136,6 @@ class DifyRunner:
             headers=headers,
             json=body,
             timeout=seconds,
-            user_address=self._user_address,
         )
 
 

@@ -35,12 +35,10 @@ class FlowiseTarget:
 
 @dataclass(frozen=True, slots=True)
 class FlowiseRunner:
-    """Sends each message to the flow; Flowise keeps the conversation of each session. `user_address`: the address was
-    given by a user, so the outbound address policy applies to it."""
+    """Sends each message to the flow; Flowise keeps the conversation of each session."""
 
     http: Http
     target: FlowiseTarget
-    user_address: bool = False
 
     async def run(self, request: RunRequest) -> RunResult:
         return await gathered(self.stream(request), request.progress)
@@ -61,7 +59,6 @@ class FlowiseRunner:
                 "streaming": True,
             },
             timeout=request.timeout,
-            user_address=self.user_address,
         )
         answer = _Answer()
         try:

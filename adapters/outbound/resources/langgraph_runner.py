@@ -121,10 +121,9 @@ class LangGraphRunner:
     http: Http
     states: ResourceStates
     agent: LangGraphAgent
-    user_address: bool = False
 
     async def run(self, request: RunRequest) -> RunResult:
-        server = LangGraphServer(self.http, self.agent, self.user_address)
+        server = LangGraphServer(self.http, self.agent)
         place = request.instance_id, request.session_id, request.resource
         conversation = Conversation.of(await self.states.load(*place))
         with usable():

@@ -55,11 +55,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class LangGraphServer:
-    """`user_address`: the address was given by a user, so the outbound address policy applies to it."""
-
     http: Http
     agent: LangGraphAgent
-    user_address: bool
 
     async def runs_of(self, thread: str, request_ids: Sequence[str], seconds: float) -> Sequence[Run]:
         """The runs that answer these requests, the newest first; none where there is no such thread.
@@ -164,7 +161,6 @@ class LangGraphServer:
             headers=headers,
             json=json,
             timeout=seconds,
-            user_address=self.user_address,
             max_bytes=max_bytes,
             gather_seconds=GATHER_SECONDS if on_head else 0.0,
             on_head=on_head,

@@ -47,10 +47,9 @@ class HttpTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of the SDK by `ports.http.Http`: the address policy, which each redirect passes anew, TLS
     and limits are those of all other requests. `failure` says what went wrong last."""
 
-    def __init__(self, http: Http, seconds: float, *, user_address: bool) -> None:
+    def __init__(self, http: Http, seconds: float) -> None:
         self._http = http
         self._seconds = seconds
-        self._user_address = user_address
         self.failure = ""
         self.begun = False
 
@@ -66,7 +65,6 @@ class HttpTransport(httpx2.AsyncBaseTransport):
             content=await request.aread() or None,
             timeout=CLOSE_SECONDS if request.method == "DELETE" else self._seconds,
             max_bytes=MAX_BYTES,
-            user_address=self._user_address,
             on_head=heads.append,
         )
         pieces = cast(AsyncGenerator[bytes, None], self._http.stream(outgoing))
@@ -113,11 +111,9 @@ def _headers(answer: HttpAnswer) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _session(
-    http: Http, server: McpServer, seconds: float, *, user_address: bool
-) -> AsyncIterator[Client]:
+async def _session(http: Http, server: McpServer, seconds: float) -> AsyncIterator[Client]:
     """An open session, which is closed with the block. Raises `McpFailed` for whatever goes wrong in it."""
-    transport = HttpTransport(http, seconds, user_address=user_address)
+    transport = HttpTransport(http, seconds)
     headers = {**server.headers, **trace_context.headers()}
     if server.token:
         headers["Authorization"] = f"Bearer {server.token}"
@@ -147,12 +143,10 @@ def _reason(error: BaseException) -> str:
     return "does not keep to the protocol"
 
 
-async def listed_tools(
-    http: Http, server: McpServer, seconds: float, *, user_address: bool
-) -> Sequence[types.Tool]:
+async def listed_tools(http: Http, server: McpServer, seconds: float) -> Sequence[types.Tool]:
     """The tools that a server has, at most those of `MAX_PAGES` pages. Raises `McpFailed`."""
     tools: list[types.Tool] = []
-    async with _session(http, server, seconds, user_address=user_address) as client:
+    async with _session(http, server, seconds) as client:
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             page = await client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
@@ -169,8 +163,6 @@ async def called_tool(
     name: str,
     parameters: Mapping[str, Any],
     seconds: float,
-    *,
-    user_address: bool,
 ) -> str:
     """The answer of a tool in words for a model. Raises `McpFailed`.
 
@@ -178,7 +170,7 @@ async def called_tool(
     any time, and the model reads whatever comes.
     """
     call = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=dict(parameters)))
-    async with _session(http, server, seconds, user_address=user_address) as client:
+    async with _session(http, server, seconds) as client:
         try:
             result = await client.session.send_request(call, types.CallToolResult)
         except MCPError as error:

@@ -58,12 +58,11 @@ class _Listing:
 
 class McpTools:
     """The tools of the servers of one model. Lists are used again for a while, so that not each message waits for
-    them. `user_address`: the addresses were given by a user, so the outbound address policy applies to them."""
+    them."""
 
-    def __init__(self, http: Http, servers: Sequence[McpServer], *, user_address: bool = False) -> None:
+    def __init__(self, http: Http, servers: Sequence[McpServer]) -> None:
         self._http = http
         self._servers = {server.name: server for server in servers}
-        self._user_address = user_address
         self._listings: dict[str, _Listing] = {}
 
     async def all(self, seconds: float) -> dict[str, Tool]:
@@ -101,9 +100,7 @@ class McpTools:
         if listing and time.monotonic() < listing.until:
             return False
         try:
-            listed = await mcp_session.listed_tools(
-                self._http, server, seconds, user_address=self._user_address
-            )
+            listed = await mcp_session.listed_tools(self._http, server, seconds)
         except mcp_session.McpFailed as failed:
             _warn_of_failure(server, failed)
             self._listings[server.name] = _Listing(None, time.monotonic() + AWAY_SECONDS)
@@ -119,9 +116,7 @@ class McpTools:
             from adapters.outbound.resources import mcp_session
 
             try:
-                return await mcp_session.called_tool(
-                    self._http, server, tool.name, parameters, seconds, user_address=self._user_address
-                )
+                return await mcp_session.called_tool(self._http, server, tool.name, parameters, seconds)
             except mcp_session.McpFailed as failed:
                 _warn_of_failure(server, failed)
                 return UNCLEAR if failed.begun else UNREACHABLE

@@ -23,12 +23,9 @@ PROTOCOLS = {CHAT_COMPLETIONS: chat_completions.PROTOCOL, RESPONSES: responses.P
 
 
 class ModelClient:
-    """`user_address`: the address was given by a user, so the outbound address policy applies to it."""
-
-    def __init__(self, http: Http, model: ChatModel, *, user_address: bool = False) -> None:
+    def __init__(self, http: Http, model: ChatModel) -> None:
         self._http = http
         self._model = model
-        self._user_address = user_address
         self._protocol = PROTOCOLS[model.kind]
         self._takes_stream_options = True
 
@@ -98,5 +95,4 @@ class ModelClient:
             json=body,
             timeout=seconds,
             max_bytes=MAX_ANSWER_BYTES,
-            user_address=self._user_address,
         )

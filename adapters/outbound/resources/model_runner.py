@@ -63,8 +63,7 @@ class _Run:
 
 
 class ModelRunner:
-    """Asks the model, works off the tools it asks for, and remembers the conversation. `user_address`: the addresses
-    of the model and its tools were given by a user, so the outbound address policy applies to them."""
+    """Asks the model, works off the tools it asks for, and remembers the conversation."""
 
     def __init__(
         self,
@@ -72,14 +71,12 @@ class ModelRunner:
         history: ChatHistory,
         model: chat_model.ChatModel,
         knowledge: Knowledge | None = None,
-        *,
-        user_address: bool = False,
     ) -> None:
         self._history = history
-        self._model = ModelClient(http, model, user_address=user_address)
+        self._model = ModelClient(http, model)
         self._history_tokens = model.history_tokens
-        self._tools = RuleTools(http, model.tools, user_address).all()
-        self._mcp_tools = McpTools(http, model.mcp_servers, user_address=user_address)
+        self._tools = RuleTools(http, model.tools).all()
+        self._mcp_tools = McpTools(http, model.mcp_servers)
         self._approvals = model.approvals
         self._base_ids = model.knowledge
         self._knowledge = knowledge

@@ -37,7 +37,6 @@ class RuleTools:
 
     http: Http
     tools: tuple[ChatTool, ...]
-    user_address: bool = False
 
     def all(self) -> dict[str, Tool]:
         return {tool.name: self._tool(tool) for tool in self.tools}
@@ -55,7 +54,6 @@ class RuleTools:
                 json=parameters,
                 timeout=seconds,
                 max_bytes=1_000_000,
-                user_address=self.user_address,
             )
             try:
                 answer = await self.http.send(request)

@@ -33,6 +33,7 @@ from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import ag_ui_runner, ag_ui_state
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.ag_ui_runner import AgUiRunner, kept
+from adapters.outbound.resources.user_addresses import UserAddresses
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.resource_states import MAX_STATE
 from domain.channels.answers import Choice
@@ -493,7 +494,7 @@ class TestFailures:
     async def test_an_address_of_a_user_obeys_the_policy(self, http: AioHttp) -> None:
         async with scene(http) as (_, runner):
             with pytest.raises(DownstreamFailed) as failed:
-                await replace(runner, user_address=True).run(a_request())
+                await replace(runner, http=UserAddresses(runner.http)).run(a_request())
         assert isinstance(failed.value.__cause__, AddressRefused)
 
     @pytest.mark.parametrize(

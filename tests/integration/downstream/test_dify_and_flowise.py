@@ -12,6 +12,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.dify import DifyRunner, DifyTarget
 from adapters.outbound.resources.flowise import FlowiseRunner, FlowiseTarget
+from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Resource, ResultArtifact, RunResult, Usage
 from ports.resources import DownstreamFailed
 from tests.support.runs import A_FILE, a_request
@@ -238,7 +239,7 @@ class TestDify:
     async def test_addresses_of_users_obey_the_policy(self, http: AioHttp) -> None:
         service = Service([END])
         async with serving(service.handle) as base:
-            runner = DifyRunner(http, States(), DifyTarget(f"{base}/v1"), user_address=True)
+            runner = DifyRunner(UserAddresses(http), States(), DifyTarget(f"{base}/v1"))
             with pytest.raises(DownstreamFailed, match="address policy"):
                 await runner.run(a_request())
         assert service.asked == []
@@ -321,7 +322,7 @@ class TestFlowise:
     async def test_addresses_of_users_obey_the_policy(self, http: AioHttp) -> None:
         service = Service([event("end")])
         async with serving(service.handle) as base:
-            runner = FlowiseRunner(http, FlowiseTarget(base), user_address=True)
+            runner = FlowiseRunner(UserAddresses(http), FlowiseTarget(base))
             with pytest.raises(DownstreamFailed, match="address policy"):
                 await runner.run(a_request())
         assert service.asked == []

@@ -16,6 +16,7 @@ from adapters.outbound.resources import langgraph_runner, langgraph_server
 from adapters.outbound.resources.langgraph_runner import LangGraphRunner
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.router import Retrying
+from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.channels.answers import Choice
 from domain.routing.model import Approval, Confirmation, InputFile, ResultArtifact, RunRequest, RunResult
 from ports.http import AddressRefused
@@ -215,7 +216,7 @@ class TestRequests:
     async def test_an_address_of_a_user_obeys_the_policy(self, http: AioHttp) -> None:
         async with scene(http) as (_, runner):
             with pytest.raises(DownstreamFailed) as failed:
-                await replace(runner, user_address=True).run(a_request())
+                await replace(runner, http=UserAddresses(runner.http)).run(a_request())
         assert isinstance(failed.value.__cause__, AddressRefused)
         assert not failed.value.begun
 

@@ -18,6 +18,7 @@ from adapters.outbound.resources.chat_model import ChatModel, ChatTool, McpServe
 from adapters.outbound.resources.mcp_tools import McpTools, tool_name, usable_schema
 from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.model_tools import INTERRUPTED, UNREACHABLE
+from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Approval, Confirmation, RunResult
 from ports.resources import DownstreamFailed, Role
 from tests.support.mcp_server import Workshop, mcp_serving
@@ -386,7 +387,7 @@ class TestHostileServers:
 
 class TestAddressPolicy:
     async def test_no_host_is_contacted_before_the_check(self, http: AioHttp, workshop: Workshop) -> None:
-        servers = McpTools(http, [a_server(workshop)], user_address=True)
+        servers = McpTools(UserAddresses(http), [a_server(workshop)])
 
         assert await servers.all(60) == {}
         assert workshop.requests == []

@@ -14,6 +14,7 @@ from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.chat_model import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool, ToolCall
 from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.model_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, RuleTools
+from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult, Usage
 from ports.resources import DownstreamFailed, Role, Turn
 from tests.support.model_server import USAGE, Server, calling, messages_of, text, tools_of
@@ -527,7 +528,7 @@ class TestAddressPolicy:
     async def test_addresses_of_users_obey_it(self, http: AioHttp, streams: bool) -> None:
         server = Server(text("noon"))
         async with serving(server.handle) as base:
-            runner = ModelRunner(http, Remembered(), model(base, stream=streams), user_address=True)
+            runner = ModelRunner(UserAddresses(http), Remembered(), model(base, stream=streams))
             with pytest.raises(DownstreamFailed, match="address policy"):
                 await runner.run(a_request())
 
@@ -536,7 +537,7 @@ class TestAddressPolicy:
     async def test_addresses_of_tools_too(self, http: AioHttp) -> None:
         server = Server(text("noon"))
         async with serving(server.handle) as base:
-            tools = RuleTools(http, (ChatTool("look", f"{base}/tools/look"),), user_address=True).all()
+            tools = RuleTools(UserAddresses(http), (ChatTool("look", f"{base}/tools/look"),)).all()
             answer = await tools["look"].use(ToolCall("1", "look", "{}"), {}, "request-1", 5)
 
         assert (answer, server.tool_calls) == ("The tool could not be reached.", [])
