@@ -66,9 +66,10 @@ class AgentService:
         """Raises `Invalid`, and `Conflict` where the resource id is taken or bound, or for too many agents."""
         owner = caller.user
         name = _checked_name(new.name)
+        slug = None if new.resource_id is None else _checked_slug(new.resource_id)
         definition = await self._changed(caller, owner, AgentDefinition(), new)
-        if new.resource_id is not None:
-            agent = await self._add(caller, owner, _checked_slug(new.resource_id), name, definition)
+        if slug is not None:
+            agent = await self._add(caller, owner, slug, name, definition)
         else:
             agent = await self._add_named(caller, owner, name, definition)
         if agent is None:

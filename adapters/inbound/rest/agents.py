@@ -59,7 +59,7 @@ class AgentBody(Body):
         " left out, it stays.",
     )
     knowledge: list[Id] | None = Field(
-        None, max_length=20, description="Ids of the knowledge bases that a model may search.", examples=[[3]]
+        None, max_length=20, description="Ids of the knowledge bases that a model may search.", examples=[[]]
     )
     tools: list[Config] | None = Field(
         None,

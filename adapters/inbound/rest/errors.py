@@ -36,6 +36,7 @@ INTERNAL = "Internal server error"
 STOPPING = "the service is stopping"
 """For calls that outlast the grace of a stop: the server cancels them."""
 ABSENT = {
+    "agentId": "there is no agent {}",
     "deliveryId": "there is no delivery {}",
     "id": NO_BASE,
     "instanceId": "there is no instance {}",

@@ -26,7 +26,12 @@ LONG = "x" * 10 * 1024
 HUGE = [2**31, 2**63, 2**64, -(2**63), -1]
 ODD = [*(str(number) for number in HUGE), "1e400", "NaN"]
 TEXTS = [LONG, "a\0b", "\ud800", ""]
-ACCEPTED = {("description", ""), ("bot_messenger_id", str(2**63)), ("bot_messenger_id", str(2**64))}
+ACCEPTED = {
+    ("description", ""),
+    ("secret", ""),
+    ("bot_messenger_id", str(2**63)),
+    ("bot_messenger_id", str(2**64)),
+}
 """Values that are right for a field, or wrong for another reason than their form."""
 PATHS = {
     "long": "x" * 10 * 1024,
@@ -99,6 +104,7 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
         "{id}": _base(rest),
         "{sessionId}": "s",
         "{subscriptionId}": _subscription(rest),
+        "{agentId}": _agent(rest),
     }
     tried = 0
     for method, template, schema, example in bodies(rest):
@@ -185,6 +191,12 @@ def test_a_user_that_a_service_names_has_a_longest_length(rest: Rest, user: byte
 def _instance(rest: Rest) -> int:
     body = {"channelId": "http-webhook", "channelName": "Fields", "config": {}}
     made: int = rest.create("ann", body).body["instanceId"]
+    return made
+
+
+def _agent(rest: Rest) -> int:
+    body = {"name": "Fields", "kind": "http", "settings": {"url": "https://agents.example.com"}}
+    made: int = rest.request("POST", "/api/agent/agents", "ann", json=body).json()["id"]
     return made
 
 
