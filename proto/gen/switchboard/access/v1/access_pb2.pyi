@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class WhoAmIRequest(_message.Message):
+    """Request of `WhoAmI`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -35,6 +37,8 @@ Global___WhoAmIRequest: _TypeAlias = WhoAmIRequest  # noqa: Y015
 
 @_typing.final
 class WhoAmIResponse(_message.Message):
+    """Response of `WhoAmI`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
@@ -43,12 +47,15 @@ class WhoAmIResponse(_message.Message):
     KEY_ID_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
+    """The user for whom the call counts; "internal-service" for the service key without `x-user-id`."""
     role: _builtins.str
     """"user" or "admin"."""
     is_service: _builtins.bool
+    """The call came with the internal service key."""
     key_id: _builtins.int
-    """Of the API key or the session of the call."""
+    """Id of the API key or the session of the call; not set for the internal service key."""
     expires_at_us: _builtins.int
+    """When that key or session ends, in microseconds since the epoch; not set: it does not expire."""
     def __init__(
         self,
         *,
@@ -75,11 +82,14 @@ Global___WhoAmIResponse: _TypeAlias = WhoAmIResponse  # noqa: Y015
 
 @_typing.final
 class SignInRequest(_message.Message):
+    """Request of `SignIn`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CREDENTIAL_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
     credential: _builtins.str
+    """An API key, or the token of a sign-in link."""
     address: _builtins.str
     """Where the person is: wrong credentials are counted by it if the service key or a client certificate proves that a
     gateway calls, else by the address of the connection.
@@ -100,13 +110,16 @@ Global___SignInRequest: _TypeAlias = SignInRequest  # noqa: Y015
 
 @_typing.final
 class SignInResponse(_message.Message):
+    """Response of `SignIn`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKEN_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
     token: _builtins.str
-    """The credential of later calls."""
+    """The credential of later calls, sent with the metadata x-credential-kind: session."""
     expires_at_us: _builtins.int
+    """When the session ends, in microseconds since the epoch: after seven days at most."""
     def __init__(
         self,
         *,
@@ -123,10 +136,13 @@ Global___SignInResponse: _TypeAlias = SignInResponse  # noqa: Y015
 
 @_typing.final
 class SignOutRequest(_message.Message):
+    """Request of `SignOut`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKEN_FIELD_NUMBER: _builtins.int
     token: _builtins.str
+    """Token of the session that ends; an unknown one is no error."""
     def __init__(
         self,
         *,
@@ -142,6 +158,8 @@ Global___SignOutRequest: _TypeAlias = SignOutRequest  # noqa: Y015
 
 @_typing.final
 class SignOutResponse(_message.Message):
+    """Empty: `SignOut` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -157,6 +175,8 @@ Global___SignOutResponse: _TypeAlias = SignOutResponse  # noqa: Y015
 
 @_typing.final
 class Key(_message.Message):
+    """An API key or a session, without the secret itself."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -171,17 +191,23 @@ class Key(_message.Message):
     PARENT_ID_FIELD_NUMBER: _builtins.int
     LIVE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number by which the key is revoked."""
     user_id: _builtins.str
+    """The user whom the key stands for."""
     role: _builtins.str
     """"user" or "admin"."""
     prefix: _builtins.str
-    """The first characters of the key."""
+    """The first characters of the key, by which its owner recognises it."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     revoked_at_us: _builtins.int
+    """When it was revoked, in microseconds since the epoch; not set: it was not."""
     kind: _builtins.str
     """"key" or "session"."""
     name: _builtins.str
+    """What its owner says that it is for; empty where nothing was said."""
     expires_at_us: _builtins.int
+    """When it ends by itself, in microseconds since the epoch; not set: it does not expire."""
     parent_id: _builtins.int
     """The key that a session was opened with, or the key or session that a key was made with."""
     live: _builtins.bool
@@ -222,6 +248,8 @@ Global___Key: _TypeAlias = Key  # noqa: Y015
 
 @_typing.final
 class CreateKeyRequest(_message.Message):
+    """Request of `CreateKey`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
@@ -231,10 +259,11 @@ class CreateKeyRequest(_message.Message):
     role: _builtins.str
     """"user" (the default) or "admin"."""
     name: _builtins.str
+    """What the key is for; at most 100 characters."""
     user_id: _builtins.str
-    """Without it: the caller."""
+    """The user whom it stands for. Without it: the caller. Only an admin names another one."""
     expires_in_days: _builtins.int
-    """Without it the key expires with the key or session of the call, if that does."""
+    """1 to 3650. Without it the key expires with the key or session of the call, if that does."""
     def __init__(
         self,
         *,
@@ -260,6 +289,8 @@ Global___CreateKeyRequest: _TypeAlias = CreateKeyRequest  # noqa: Y015
 
 @_typing.final
 class CreateKeyResponse(_message.Message):
+    """Response of `CreateKey`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KEY_FIELD_NUMBER: _builtins.int
@@ -267,7 +298,9 @@ class CreateKeyResponse(_message.Message):
     token: _builtins.str
     """The key itself, which is not to be had again."""
     @_builtins.property
-    def key(self) -> Global___Key: ...
+    def key(self) -> Global___Key:
+        """The key as lists show it."""
+
     def __init__(
         self,
         *,
@@ -284,6 +317,8 @@ Global___CreateKeyResponse: _TypeAlias = CreateKeyResponse  # noqa: Y015
 
 @_typing.final
 class ListKeysRequest(_message.Message):
+    """Request of `ListKeys`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
@@ -312,6 +347,8 @@ Global___ListKeysRequest: _TypeAlias = ListKeysRequest  # noqa: Y015
 
 @_typing.final
 class ListKeysResponse(_message.Message):
+    """Response of `ListKeys`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KEYS_FIELD_NUMBER: _builtins.int
@@ -319,7 +356,9 @@ class ListKeysResponse(_message.Message):
     next: _builtins.int
     """Absent on the last page."""
     @_builtins.property
-    def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___Key]: ...
+    def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___Key]:
+        """Ordered by id, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -338,10 +377,13 @@ Global___ListKeysResponse: _TypeAlias = ListKeysResponse  # noqa: Y015
 
 @_typing.final
 class RevokeKeyRequest(_message.Message):
+    """Request of `RevokeKey`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KEY_ID_FIELD_NUMBER: _builtins.int
     key_id: _builtins.int
+    """Id of the key or session."""
     def __init__(
         self,
         *,
@@ -357,6 +399,8 @@ Global___RevokeKeyRequest: _TypeAlias = RevokeKeyRequest  # noqa: Y015
 
 @_typing.final
 class RevokeKeyResponse(_message.Message):
+    """Empty: `RevokeKey` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

@@ -59,7 +59,8 @@ class AccessServiceServicer:
     """
 
     def WhoAmI(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The user, the role and the key of the call. UNAUTHENTICATED for a credential that is unknown, revoked or expired.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -224,22 +225,23 @@ class KeyServiceServicer:
     """
 
     def CreateKey(self, request, context):
-        """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
-        caller's own.
+        """Makes an API key, which ends with the key or session of the call. PERMISSION_DENIED for another user's key and
+        for a role above the caller's own, INVALID_ARGUMENT for an expiry behind that of the caller's key.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListKeys(self, request, context):
-        """Ordered by id.
+        """Keys or sessions, ordered by id. Revoked and expired keys stay in the list; of sessions only live ones are in it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RevokeKey(self, request, context):
-        """Ends a key or a session, with all sessions and keys that were made with it.
+        """Ends a key or a session, with all sessions and keys that were made with it. NOT_FOUND for an unknown id,
+        PERMISSION_DENIED for another user's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

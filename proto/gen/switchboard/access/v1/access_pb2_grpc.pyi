@@ -36,6 +36,7 @@ class AccessServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AccessServiceAsyncStub: ...
     WhoAmI: _grpc.UnaryUnaryMultiCallable[_access_pb2.WhoAmIRequest, _access_pb2.WhoAmIResponse]
+    """The user, the role and the key of the call. UNAUTHENTICATED for a credential that is unknown, revoked or expired."""
     SignIn: _grpc.UnaryUnaryMultiCallable[_access_pb2.SignInRequest, _access_pb2.SignInResponse]
     """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
     UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
@@ -51,6 +52,7 @@ class AccessServiceAsyncStub(AccessServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WhoAmI: _aio.UnaryUnaryMultiCallable[_access_pb2.WhoAmIRequest, _access_pb2.WhoAmIResponse]  # type: ignore[assignment]
+    """The user, the role and the key of the call. UNAUTHENTICATED for a credential that is unknown, revoked or expired."""
     SignIn: _aio.UnaryUnaryMultiCallable[_access_pb2.SignInRequest, _access_pb2.SignInResponse]  # type: ignore[assignment]
     """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
     UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
@@ -68,7 +70,8 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _access_pb2.WhoAmIRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_access_pb2.WhoAmIResponse, _abc.Awaitable[_access_pb2.WhoAmIResponse]]: ...
+    ) -> _typing.Union[_access_pb2.WhoAmIResponse, _abc.Awaitable[_access_pb2.WhoAmIResponse]]:
+        """The user, the role and the key of the call. UNAUTHENTICATED for a credential that is unknown, revoked or expired."""
 
     @_abc_1.abstractmethod
     def SignIn(
@@ -98,13 +101,15 @@ class KeyServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> KeyServiceAsyncStub: ...
     CreateKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]
-    """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
-    caller's own.
+    """Makes an API key, which ends with the key or session of the call. PERMISSION_DENIED for another user's key and
+    for a role above the caller's own, INVALID_ARGUMENT for an expiry behind that of the caller's key.
     """
     ListKeys: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]
-    """Ordered by id."""
+    """Keys or sessions, ordered by id. Revoked and expired keys stay in the list; of sessions only live ones are in it."""
     RevokeKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]
-    """Ends a key or a session, with all sessions and keys that were made with it."""
+    """Ends a key or a session, with all sessions and keys that were made with it. NOT_FOUND for an unknown id,
+    PERMISSION_DENIED for another user's.
+    """
 
 @_typing.type_check_only
 class KeyServiceAsyncStub(KeyServiceStub):
@@ -112,13 +117,15 @@ class KeyServiceAsyncStub(KeyServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateKey: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]  # type: ignore[assignment]
-    """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
-    caller's own.
+    """Makes an API key, which ends with the key or session of the call. PERMISSION_DENIED for another user's key and
+    for a role above the caller's own, INVALID_ARGUMENT for an expiry behind that of the caller's key.
     """
     ListKeys: _aio.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]  # type: ignore[assignment]
-    """Ordered by id."""
+    """Keys or sessions, ordered by id. Revoked and expired keys stay in the list; of sessions only live ones are in it."""
     RevokeKey: _aio.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]  # type: ignore[assignment]
-    """Ends a key or a session, with all sessions and keys that were made with it."""
+    """Ends a key or a session, with all sessions and keys that were made with it. NOT_FOUND for an unknown id,
+    PERMISSION_DENIED for another user's.
+    """
 
 class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
     """API keys and sessions of the caller, for an admin those of all users."""
@@ -129,8 +136,8 @@ class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.CreateKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.CreateKeyResponse, _abc.Awaitable[_access_pb2.CreateKeyResponse]]:
-        """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
-        caller's own.
+        """Makes an API key, which ends with the key or session of the call. PERMISSION_DENIED for another user's key and
+        for a role above the caller's own, INVALID_ARGUMENT for an expiry behind that of the caller's key.
         """
 
     @_abc_1.abstractmethod
@@ -139,7 +146,7 @@ class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.ListKeysRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.ListKeysResponse, _abc.Awaitable[_access_pb2.ListKeysResponse]]:
-        """Ordered by id."""
+        """Keys or sessions, ordered by id. Revoked and expired keys stay in the list; of sessions only live ones are in it."""
 
     @_abc_1.abstractmethod
     def RevokeKey(
@@ -147,6 +154,8 @@ class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.RevokeKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.RevokeKeyResponse, _abc.Awaitable[_access_pb2.RevokeKeyResponse]]:
-        """Ends a key or a session, with all sessions and keys that were made with it."""
+        """Ends a key or a session, with all sessions and keys that were made with it. NOT_FOUND for an unknown id,
+        PERMISSION_DENIED for another user's.
+        """
 
 def add_KeyServiceServicer_to_server(servicer: KeyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Definition(_message.Message):
+    """A channel type: what its instances are configured with, and how a person sets one up."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -34,7 +36,9 @@ class Definition(_message.Message):
     id: _builtins.str
     """Neutral channel id, for example "workspace-chat"."""
     name: _builtins.str
+    """Name that people see, such as "Slack"."""
     description: _builtins.str
+    """What the channel does, in a sentence."""
     type: _builtins.str
     """Channel type identifier."""
     without_public_address: _builtins.str
@@ -42,9 +46,13 @@ class Definition(_message.Message):
     checks_credentials: _builtins.bool
     """Whether the platform can be asked whether it takes the credentials."""
     @_builtins.property
-    def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConfigField]: ...
+    def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConfigField]:
+        """The fields of an instance's configuration, in the order of a form."""
+
     @_builtins.property
-    def setup_instructions(self) -> Global___SetupInstructions: ...
+    def setup_instructions(self) -> Global___SetupInstructions:
+        """How a person sets an instance up."""
+
     @_builtins.property
     def advice(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldAlternatives]:
         """Of each entry at least one list of fields should be given in full."""
@@ -72,11 +80,15 @@ Global___Definition: _TypeAlias = Definition  # noqa: Y015
 
 @_typing.final
 class FieldAlternatives(_message.Message):
+    """Ways to give what is advised; one of them is enough."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ALTERNATIVES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def alternatives(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldNames]: ...
+    def alternatives(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldNames]:
+        """Each a list of fields that belong together."""
+
     def __init__(
         self,
         *,
@@ -92,11 +104,15 @@ Global___FieldAlternatives: _TypeAlias = FieldAlternatives  # noqa: Y015
 
 @_typing.final
 class FieldNames(_message.Message):
+    """Fields that belong together."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of fields of the configuration."""
+
     def __init__(
         self,
         *,
@@ -112,6 +128,8 @@ Global___FieldNames: _TypeAlias = FieldNames  # noqa: Y015
 
 @_typing.final
 class ConfigField(_message.Message):
+    """One field of a configuration."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -124,10 +142,13 @@ class ConfigField(_message.Message):
     CHOICES_FIELD_NUMBER: _builtins.int
     SUGGESTED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Key of the field in the configuration's JSON object, in camel case."""
     type: _builtins.str
     """"string", "number" or "boolean"."""
     description: _builtins.str
+    """What the field means, in a sentence for people."""
     required: _builtins.bool
+    """An instance cannot be saved without it."""
     secret: _builtins.bool
     """A password, key or token."""
     basic: _builtins.bool
@@ -163,6 +184,8 @@ Global___ConfigField: _TypeAlias = ConfigField  # noqa: Y015
 
 @_typing.final
 class SetupInstructions(_message.Message):
+    """How a person sets an instance up at the platform."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     WEBHOOK_REQUIRED_FIELD_NUMBER: _builtins.int
@@ -171,11 +194,17 @@ class SetupInstructions(_message.Message):
     STEPS_FIELD_NUMBER: _builtins.int
     DOCS_URL_FIELD_NUMBER: _builtins.int
     webhook_required: _builtins.bool
+    """Messages come by calls of the platform; where its address must be entered by hand, `steps` say so."""
     webhook_path: _builtins.str
+    """Last segment of that address."""
     title: _builtins.str
+    """Heading of the instructions."""
     docs_url: _builtins.str
+    """The platform's own documentation."""
     @_builtins.property
-    def steps(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def steps(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Sentences in Markdown, in their order."""
+
     def __init__(
         self,
         *,
@@ -195,6 +224,8 @@ Global___SetupInstructions: _TypeAlias = SetupInstructions  # noqa: Y015
 
 @_typing.final
 class ListDefinitionsRequest(_message.Message):
+    """Request of `ListDefinitions`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -210,11 +241,15 @@ Global___ListDefinitionsRequest: _TypeAlias = ListDefinitionsRequest  # noqa: Y0
 
 @_typing.final
 class ListDefinitionsResponse(_message.Message):
+    """Response of `ListDefinitions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DEFINITIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def definitions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Definition]: ...
+    def definitions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Definition]:
+        """All definitions; not in pages."""
+
     def __init__(
         self,
         *,
@@ -230,10 +265,13 @@ Global___ListDefinitionsResponse: _TypeAlias = ListDefinitionsResponse  # noqa: 
 
 @_typing.final
 class GetDefinitionRequest(_message.Message):
+    """Request of `GetDefinition`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
+    """Channel id, such as "workspace-chat"."""
     def __init__(
         self,
         *,
@@ -249,6 +287,8 @@ Global___GetDefinitionRequest: _TypeAlias = GetDefinitionRequest  # noqa: Y015
 
 @_typing.final
 class ListSocketsRequest(_message.Message):
+    """Request of `ListSockets`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -269,6 +309,8 @@ Global___ListSocketsRequest: _TypeAlias = ListSocketsRequest  # noqa: Y015
 
 @_typing.final
 class ListSocketsResponse(_message.Message):
+    """Response of `ListSockets`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SOCKETS_FIELD_NUMBER: _builtins.int
@@ -295,6 +337,8 @@ Global___ListSocketsResponse: _TypeAlias = ListSocketsResponse  # noqa: Y015
 
 @_typing.final
 class Socket(_message.Message):
+    """A connection to a platform that is up."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -303,11 +347,15 @@ class Socket(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     CONNECTED_SINCE_US_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     status: _builtins.str
+    """State of the connection: "connected", or what the channel tells of a linked device."""
     connected_since_us: _builtins.int
-    """Microseconds since the epoch."""
+    """Since when, in microseconds since the epoch."""
     def __init__(
         self,
         *,

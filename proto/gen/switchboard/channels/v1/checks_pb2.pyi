@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ConfigDraft(_message.Message):
+    """What somebody has written into a form, wholly or in part."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHANNEL_ID_FIELD_NUMBER: _builtins.int
@@ -28,12 +30,13 @@ class ConfigDraft(_message.Message):
     DOWNSTREAM_RESOURCE_ID_FIELD_NUMBER: _builtins.int
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
-    """Left out where instance_id is given."""
+    """Id of the channel's definition. Left out where instance_id is given."""
     config_json: _builtins.str
     """JSON text of an object. Absent: the stored configuration of the instance."""
     channel_name: _builtins.str
     """Absent: not checked."""
     downstream_resource_id: _builtins.str
+    """Absent: not checked."""
     instance_id: _builtins.int
     """An instance that is changed: its stored secrets stand for those that config_json leaves out; null takes one away."""
     def __init__(
@@ -70,6 +73,8 @@ Global___ConfigDraft: _TypeAlias = ConfigDraft  # noqa: Y015
 
 @_typing.final
 class FieldFault(_message.Message):
+    """What is wrong with one field."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FIELD_FIELD_NUMBER: _builtins.int
@@ -77,6 +82,7 @@ class FieldFault(_message.Message):
     field: _builtins.str
     """Such as "config.botToken"."""
     message: _builtins.str
+    """What is wrong and how to mend it."""
     def __init__(
         self,
         *,
@@ -93,11 +99,15 @@ Global___FieldFault: _TypeAlias = FieldFault  # noqa: Y015
 
 @_typing.final
 class CheckConfigResponse(_message.Message):
+    """Response of `CheckConfig`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FAULTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def faults(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldFault]: ...
+    def faults(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldFault]:
+        """One for each wrong field; none where it could be saved."""
+
     def __init__(
         self,
         *,
@@ -113,6 +123,8 @@ Global___CheckConfigResponse: _TypeAlias = CheckConfigResponse  # noqa: Y015
 
 @_typing.final
 class CheckCredentialsResponse(_message.Message):
+    """Response of `CheckCredentials`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     STATE_FIELD_NUMBER: _builtins.int

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ListFeedbackRequest(_message.Message):
+    """Request of `ListFeedback`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RATING_FIELD_NUMBER: _builtins.int
@@ -61,6 +63,8 @@ Global___ListFeedbackRequest: _TypeAlias = ListFeedbackRequest  # noqa: Y015
 
 @_typing.final
 class ListFeedbackResponse(_message.Message):
+    """Response of `ListFeedback`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FEEDBACK_FIELD_NUMBER: _builtins.int
@@ -107,22 +111,31 @@ class Feedback(_message.Message):
     ROUTE_FIELD_NUMBER: _builtins.int
     CITATIONS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number of the vote."""
     instance_id: _builtins.int
+    """Id of the channel instance."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     message_id: _builtins.str
     """The answer, as "out-12"."""
     rating: _builtins.str
     """"up" or "down"."""
     at_us: _builtins.int
+    """When the vote was last changed, in microseconds since the epoch."""
     question: _builtins.str
+    """Text of the message that was answered."""
     answer: _builtins.str
+    """Text of the answer."""
     resource: _builtins.str
     """The resource that made it, as its canonical id."""
     route: _builtins.str
     """Why that one was asked; not set for the instance's own."""
     @_builtins.property
-    def sender(self) -> Global___Voter: ...
+    def sender(self) -> Global___Voter:
+        """Who voted."""
+
     @_builtins.property
     def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___CitedPassage]:
         """The passages that the answer stands on."""
@@ -161,12 +174,16 @@ Global___Feedback: _TypeAlias = Feedback  # noqa: Y015
 
 @_typing.final
 class Voter(_message.Message):
+    """A person as the platform knows them."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     external_id: _builtins.str
+    """Id of the person at the platform."""
     display_name: _builtins.str
+    """Name of the person; empty where the platform tells none."""
     def __init__(
         self,
         *,
@@ -183,6 +200,8 @@ Global___Voter: _TypeAlias = Voter  # noqa: Y015
 
 @_typing.final
 class CitedPassage(_message.Message):
+    """A passage of a knowledge base that an answer cites."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
@@ -194,8 +213,11 @@ class CitedPassage(_message.Message):
     index: _builtins.int
     """Its number in the answer."""
     chunk_id: _builtins.str
+    """Id of the chunk, for `KnowledgeService.GetChunk`."""
     file_name: _builtins.str
+    """Name of the file that it stands in."""
     page: _builtins.int
+    """Page of the document, from 1; not set where there are no pages."""
     quote: _builtins.str
     """A stretch of the passage."""
     place: _builtins.str

@@ -18,10 +18,13 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class OpenFileRequest(_message.Message):
+    """Request of `OpenFile`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKEN_FIELD_NUMBER: _builtins.int
     token: _builtins.str
+    """The token in the file's address: /api/agent/files/{token}/{name}."""
     def __init__(
         self,
         *,
@@ -37,14 +40,19 @@ Global___OpenFileRequest: _TypeAlias = OpenFileRequest  # noqa: Y015
 
 @_typing.final
 class FileStart(_message.Message):
+    """What the file is; comes once, before the bytes."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     SIZE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
+    """Such as "application/pdf"."""
     size: _builtins.int
+    """Length in bytes."""
     def __init__(
         self,
         *,
@@ -62,13 +70,18 @@ Global___FileStart: _TypeAlias = FileStart  # noqa: Y015
 
 @_typing.final
 class OpenFileResponse(_message.Message):
+    """Response of `OpenFile`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     START_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
+    """The next bytes of the file, at most 64 KiB."""
     @_builtins.property
-    def start(self) -> Global___FileStart: ...
+    def start(self) -> Global___FileStart:
+        """In the first message."""
+
     def __init__(
         self,
         *,

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Instance(_message.Message):
+    """A user's configuration of one channel, bound to what answers its messages."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -39,20 +41,29 @@ class Instance(_message.Message):
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the channel instance."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     downstream_resource_id: _builtins.str
+    """The resource that answers, such as "agent::support"; not set: nothing answers unless `routes` do."""
     config_json: _builtins.str
     """The configuration as JSON text, exactly as it was stored; at most 1 MB."""
     user_id: _builtins.str
+    """The user who owns it."""
     status: _builtins.str
+    """"active"."""
     channel_type: _builtins.str
     """Display name of the definition."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     public_id: _builtins.str
-    """Of a channel that is a part of web pages: the id by which they name the instance, and the tag that they contain."""
+    """Of a channel that is a part of web pages (web-chat): the id by which they name the instance."""
     embed_tag: _builtins.str
+    """The HTML tag that those web pages contain."""
     trusted: _builtins.bool
     """An admin takes the owner's word for who the senders are."""
     feedback: _builtins.bool
@@ -113,8 +124,11 @@ class Route(_message.Message):
     WHEN_FIELD_NUMBER: _builtins.int
     TO_FIELD_NUMBER: _builtins.int
     to: _builtins.str
+    """Resource id, such as "agent::support-de"."""
     @_builtins.property
-    def when(self) -> Global___RouteCondition: ...
+    def when(self) -> Global___RouteCondition:
+        """What must hold."""
+
     def __init__(
         self,
         *,
@@ -158,7 +172,9 @@ class RouteCondition(_message.Message):
         """Words in the text; `*` stands for any letters of a word."""
 
     @_builtins.property
-    def hours(self) -> Global___RouteHours: ...
+    def hours(self) -> Global___RouteHours:
+        """When the message came; not set: at any time."""
+
     @_builtins.property
     def groups(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids or names of groups."""
@@ -200,6 +216,8 @@ Global___RouteCondition: _TypeAlias = RouteCondition  # noqa: Y015
 
 @_typing.final
 class RouteHours(_message.Message):
+    """A stretch of time that comes again on each of its days."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     START_FIELD_NUMBER: _builtins.int
@@ -207,8 +225,9 @@ class RouteHours(_message.Message):
     DAYS_FIELD_NUMBER: _builtins.int
     TIME_ZONE_FIELD_NUMBER: _builtins.int
     start: _builtins.str
-    """As "09:00". An `end` before `start` is on the next day."""
+    """Beginning on the clock, as "09:00"."""
     end: _builtins.str
+    """End on the clock, as "17:00" or "24:00". One before `start` is on the next day."""
     time_zone: _builtins.str
     """A name of the IANA database; UTC where it is not set."""
     @_builtins.property
@@ -235,11 +254,15 @@ Global___RouteHours: _TypeAlias = RouteHours  # noqa: Y015
 
 @_typing.final
 class Routes(_message.Message):
+    """A list of routes that can be absent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ROUTES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]: ...
+    def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]:
+        """Tried in this order."""
+
     def __init__(
         self,
         *,
@@ -255,11 +278,15 @@ Global___Routes: _TypeAlias = Routes  # noqa: Y015
 
 @_typing.final
 class ResourceIds(_message.Message):
+    """A list of resource ids that can be absent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESOURCE_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def resource_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def resource_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Asked in this order."""
+
     def __init__(
         self,
         *,
@@ -275,6 +302,8 @@ Global___ResourceIds: _TypeAlias = ResourceIds  # noqa: Y015
 
 @_typing.final
 class ListInstancesRequest(_message.Message):
+    """Request of `ListInstances`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -295,6 +324,8 @@ Global___ListInstancesRequest: _TypeAlias = ListInstancesRequest  # noqa: Y015
 
 @_typing.final
 class ListInstancesResponse(_message.Message):
+    """Response of `ListInstances`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCES_FIELD_NUMBER: _builtins.int
@@ -321,10 +352,13 @@ Global___ListInstancesResponse: _TypeAlias = ListInstancesResponse  # noqa: Y015
 
 @_typing.final
 class GetInstanceRequest(_message.Message):
+    """Request of `GetInstance`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     def __init__(
         self,
         *,
@@ -340,6 +374,8 @@ Global___GetInstanceRequest: _TypeAlias = GetInstanceRequest  # noqa: Y015
 
 @_typing.final
 class CreateInstanceRequest(_message.Message):
+    """Request of `CreateInstance`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHANNEL_ID_FIELD_NUMBER: _builtins.int
@@ -351,10 +387,15 @@ class CreateInstanceRequest(_message.Message):
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that people see; at most 200 characters, unique for the user and the channel."""
     config_json: _builtins.str
+    """JSON text of an object with the fields of the channel's definition; at most 1 MB."""
     downstream_resource_id: _builtins.str
+    """The resource that answers, such as "agent::support"; at most 300 characters. Not set: none does."""
     id: _builtins.int
+    """The instance that is updated; not set: a new one is created."""
     feedback: _builtins.bool
     """People are asked whether an answer helped. Where `id` names an instance and this is not set, it stays."""
     @_builtins.property
@@ -398,6 +439,8 @@ Global___CreateInstanceRequest: _TypeAlias = CreateInstanceRequest  # noqa: Y015
 
 @_typing.final
 class UpdateInstanceRequest(_message.Message):
+    """Request of `UpdateInstance`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -408,9 +451,13 @@ class UpdateInstanceRequest(_message.Message):
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     config_json: _builtins.str
+    """JSON text of an object that replaces the whole configuration; at most 1 MB."""
     downstream_resource_id: _builtins.str
+    """Not set: it stays."""
     channel_name: _builtins.str
+    """Not set: it stays."""
     feedback: _builtins.bool
     """Not set: it stays."""
     @_builtins.property
@@ -453,6 +500,8 @@ Global___UpdateInstanceRequest: _TypeAlias = UpdateInstanceRequest  # noqa: Y015
 
 @_typing.final
 class SaveInstanceResponse(_message.Message):
+    """Response of `CreateInstance`, `UpdateInstance`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -462,13 +511,19 @@ class SaveInstanceResponse(_message.Message):
     WEBHOOK_REGISTERED_FIELD_NUMBER: _builtins.int
     WEBHOOK_ERROR_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the instance that was created or updated."""
     operation: _builtins.str
     """"created" or "updated"."""
     message: _builtins.str
+    """What was done and what is advised, as a sentence for people."""
     worker_alive: _builtins.bool
+    """A worker runs that reads messages and sends replies."""
     webhook_registered: _builtins.bool
-    """Absent for channels that do not register their webhook themselves."""
+    """The platform took the address that it calls. Absent for channels that do not register their webhook themselves;
+    false without `webhook_error` where messages are fetched.
+    """
     webhook_error: _builtins.str
+    """Why the platform did not take it; not set where it did."""
     def __init__(
         self,
         *,
@@ -496,12 +551,16 @@ Global___SaveInstanceResponse: _TypeAlias = SaveInstanceResponse  # noqa: Y015
 
 @_typing.final
 class SetTrustedRequest(_message.Message):
+    """Request of `SetTrusted`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     TRUSTED_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     trusted: _builtins.bool
+    """True: the owner's word counts for who the senders are; false: it no longer does."""
     def __init__(
         self,
         *,
@@ -518,10 +577,13 @@ Global___SetTrustedRequest: _TypeAlias = SetTrustedRequest  # noqa: Y015
 
 @_typing.final
 class DeleteInstanceRequest(_message.Message):
+    """Request of `DeleteInstance`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     def __init__(
         self,
         *,
@@ -537,6 +599,8 @@ Global___DeleteInstanceRequest: _TypeAlias = DeleteInstanceRequest  # noqa: Y015
 
 @_typing.final
 class DeleteInstanceResponse(_message.Message):
+    """Empty: `DeleteInstance` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -552,10 +616,13 @@ Global___DeleteInstanceResponse: _TypeAlias = DeleteInstanceResponse  # noqa: Y0
 
 @_typing.final
 class RequestPairingRequest(_message.Message):
+    """Request of `RequestPairing`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     def __init__(
         self,
         *,
@@ -571,14 +638,19 @@ Global___RequestPairingRequest: _TypeAlias = RequestPairingRequest  # noqa: Y015
 
 @_typing.final
 class RequestPairingResponse(_message.Message):
+    """How the request ended: a failure is an answer, not an error."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUCCESS_FIELD_NUMBER: _builtins.int
     PAIRING_CODE_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
+    """There is a code."""
     pairing_code: _builtins.str
+    """What the person types into the app of the platform; not set without success."""
     message: _builtins.str
+    """What to do with the code, or why there is none."""
     def __init__(
         self,
         *,
@@ -598,10 +670,13 @@ Global___RequestPairingResponse: _TypeAlias = RequestPairingResponse  # noqa: Y0
 
 @_typing.final
 class GetHealthRequest(_message.Message):
+    """Request of `GetHealth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     def __init__(
         self,
         *,
@@ -617,6 +692,8 @@ Global___GetHealthRequest: _TypeAlias = GetHealthRequest  # noqa: Y015
 
 @_typing.final
 class Health(_message.Message):
+    """The state of an instance."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
@@ -676,17 +753,27 @@ class Health(_message.Message):
     NOTES_FIELD_NUMBER: _builtins.int
     UNANSWERED_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     healthy: _builtins.bool
+    """!Every activity works, and no warning stands."""
     last_success_us: _builtins.int
+    """When something last worked, in microseconds since the epoch; of the failing activity, where one fails."""
     last_error: _builtins.str
+    """The latest failure; of the failing activity, where one fails. Not set where there was none."""
     last_error_at_us: _builtins.int
+    """When that was, in microseconds since the epoch."""
     next_run_us: _builtins.int
+    """When it is polled or fires next, in microseconds since the epoch; not set where it does not run by the clock."""
     pairing_code: _builtins.str
+    """Code that waits to be typed into the app of the platform; not set where none does."""
     breaker: _builtins.str
     """"closed"; "open" while nothing is sent since the platform does not answer; "half_open": a probe is due."""
     breaker_until_us: _builtins.int
+    """Until when nothing is sent, in microseconds since the epoch; not set while the breaker is closed."""
     @_builtins.property
-    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is wrong and what to do, as sentences for people."""
+
     @_builtins.property
     def queue(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Rows by state: "waiting", "pending", "dead"."""
@@ -773,9 +860,13 @@ class ActivityHealth(_message.Message):
     LAST_ERROR_FIELD_NUMBER: _builtins.int
     LAST_ERROR_AT_US_FIELD_NUMBER: _builtins.int
     healthy: _builtins.bool
+    """The latest try did not fail."""
     last_success_us: _builtins.int
+    """When a try last succeeded, in microseconds since the epoch; not set: never."""
     last_error: _builtins.str
+    """Why the latest failed try failed; not set where none did."""
     last_error_at_us: _builtins.int
+    """When that was, in microseconds since the epoch."""
     def __init__(
         self,
         *,
@@ -805,6 +896,8 @@ Global___ActivityHealth: _TypeAlias = ActivityHealth  # noqa: Y015
 
 @_typing.final
 class ListDeliveriesRequest(_message.Message):
+    """Request of `ListDeliveries`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -812,10 +905,13 @@ class ListDeliveriesRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     status: _builtins.str
     """"pending", "sent" or "dead"; empty for all."""
     limit: _builtins.int
+    """1 to 1000; 0: 5."""
     offset: _builtins.int
+    """How many to leave out at the beginning."""
     def __init__(
         self,
         *,
@@ -834,6 +930,8 @@ Global___ListDeliveriesRequest: _TypeAlias = ListDeliveriesRequest  # noqa: Y015
 
 @_typing.final
 class Delivery(_message.Message):
+    """One part of a reply, or of a message sent first, on its way."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -843,11 +941,17 @@ class Delivery(_message.Message):
     CREATED_AT_US_FIELD_NUMBER: _builtins.int
     NEXT_ATTEMPT_AT_US_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that `ReplayDelivery` and `DropDelivery` name it by."""
     status: _builtins.str
+    """"pending", "sent" or "dead"."""
     attempts: _builtins.int
+    """Tries so far."""
     last_error: _builtins.str
+    """Why the last try failed; not set where none did."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     next_attempt_at_us: _builtins.int
+    """When it is tried next, in microseconds since the epoch; not set where it is not."""
     def __init__(
         self,
         *,
@@ -875,6 +979,8 @@ Global___Delivery: _TypeAlias = Delivery  # noqa: Y015
 
 @_typing.final
 class ListDeliveriesResponse(_message.Message):
+    """Response of `ListDeliveries`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DELIVERIES_FIELD_NUMBER: _builtins.int
@@ -882,8 +988,11 @@ class ListDeliveriesResponse(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     total: _builtins.int
+    """All of this status."""
     limit: _builtins.int
+    """The limit that was used."""
     offset: _builtins.int
+    """The offset that was used."""
     @_builtins.property
     def deliveries(self) -> _containers.RepeatedCompositeFieldContainer[Global___Delivery]:
         """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""
@@ -906,12 +1015,16 @@ Global___ListDeliveriesResponse: _TypeAlias = ListDeliveriesResponse  # noqa: Y0
 
 @_typing.final
 class ReplayDeliveryRequest(_message.Message):
+    """Request of `ReplayDelivery`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     DELIVERY_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     delivery_id: _builtins.int
+    """Id of the delivery."""
     def __init__(
         self,
         *,
@@ -928,6 +1041,8 @@ Global___ReplayDeliveryRequest: _TypeAlias = ReplayDeliveryRequest  # noqa: Y015
 
 @_typing.final
 class ReplayDeliveryResponse(_message.Message):
+    """Empty: `ReplayDelivery` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -943,12 +1058,16 @@ Global___ReplayDeliveryResponse: _TypeAlias = ReplayDeliveryResponse  # noqa: Y0
 
 @_typing.final
 class DropDeliveryRequest(_message.Message):
+    """Request of `DropDelivery`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     DELIVERY_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     delivery_id: _builtins.int
+    """Id of the delivery."""
     def __init__(
         self,
         *,
@@ -965,6 +1084,8 @@ Global___DropDeliveryRequest: _TypeAlias = DropDeliveryRequest  # noqa: Y015
 
 @_typing.final
 class DropDeliveryResponse(_message.Message):
+    """Empty: `DropDelivery` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -980,14 +1101,19 @@ Global___DropDeliveryResponse: _TypeAlias = DropDeliveryResponse  # noqa: Y015
 
 @_typing.final
 class ListUnansweredRequest(_message.Message):
+    """Request of `ListUnanswered`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     limit: _builtins.int
+    """1 to 1000; 0: 5."""
     offset: _builtins.int
+    """How many to leave out at the beginning."""
     def __init__(
         self,
         *,
@@ -1005,6 +1131,8 @@ Global___ListUnansweredRequest: _TypeAlias = ListUnansweredRequest  # noqa: Y015
 
 @_typing.final
 class UnansweredMessage(_message.Message):
+    """A message that is not answered unless it is released."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -1015,14 +1143,19 @@ class UnansweredMessage(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     RECEIVED_AT_US_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that `ReleaseUnanswered` names it by."""
     reason: _builtins.str
     """One word, such as "list" or "auto-submitted"."""
     sender: _builtins.str
+    """Address of the sender at the platform."""
     sender_name: _builtins.str
+    """Name of the sender; empty where the platform tells none."""
     subject: _builtins.str
+    """Subject of a mail; empty for other messages."""
     text: _builtins.str
     """Its beginning."""
     received_at_us: _builtins.int
+    """When it came, in microseconds since the epoch."""
     def __init__(
         self,
         *,
@@ -1044,6 +1177,8 @@ Global___UnansweredMessage: _TypeAlias = UnansweredMessage  # noqa: Y015
 
 @_typing.final
 class ListUnansweredResponse(_message.Message):
+    """Response of `ListUnanswered`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGES_FIELD_NUMBER: _builtins.int
@@ -1051,8 +1186,11 @@ class ListUnansweredResponse(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     total: _builtins.int
+    """All unanswered messages of the instance."""
     limit: _builtins.int
+    """The limit that was used."""
     offset: _builtins.int
+    """The offset that was used."""
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnansweredMessage]:
         """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""
@@ -1075,12 +1213,16 @@ Global___ListUnansweredResponse: _TypeAlias = ListUnansweredResponse  # noqa: Y0
 
 @_typing.final
 class ReleaseUnansweredRequest(_message.Message):
+    """Request of `ReleaseUnanswered`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     message_id: _builtins.int
+    """`id` of the unanswered message."""
     def __init__(
         self,
         *,
@@ -1097,6 +1239,8 @@ Global___ReleaseUnansweredRequest: _TypeAlias = ReleaseUnansweredRequest  # noqa
 
 @_typing.final
 class ReleaseUnansweredResponse(_message.Message):
+    """Empty: `ReleaseUnanswered` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

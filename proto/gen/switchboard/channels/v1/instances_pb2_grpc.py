@@ -121,15 +121,17 @@ class InstanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CreateInstance(self, request, context):
-        """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple
-        (user, channel name, channel id) is taken.
+        """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple (user, channel
+        name, channel id) is taken, INVALID_ARGUMENT with a violation for each wrong field.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateInstance(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Saves a configuration anew, and connects to the platform with it. ALREADY_EXISTS, INVALID_ARGUMENT as
+        `CreateInstance`; NOT_FOUND, PERMISSION_DENIED as `GetInstance`, as have all calls below.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -142,7 +144,9 @@ class InstanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteInstance(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Deletes an instance, its waiting messages and its replies on their way, and takes back the webhook that was
+        registered for it. NOT_FOUND, PERMISSION_DENIED.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -155,25 +159,30 @@ class InstanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetHealth(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Whether an instance receives, answers and sends, and what waits.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDeliveries(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReplayDelivery(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Sends a delivery again that was given up. NOT_FOUND for an unknown one, ALREADY_EXISTS for one that was sent or
+        is on its way.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DropDelivery(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Deletes a delivery. NOT_FOUND for an unknown one.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')

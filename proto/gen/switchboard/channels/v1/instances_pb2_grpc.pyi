@@ -38,19 +38,31 @@ class InstanceServiceStub:
     GetInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.GetInstanceRequest, _instances_pb2.Instance]
     """NOT_FOUND for an unknown id, PERMISSION_DENIED for another user's."""
     CreateInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.CreateInstanceRequest, _instances_pb2.SaveInstanceResponse]
-    """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple
-    (user, channel name, channel id) is taken.
+    """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple (user, channel
+    name, channel id) is taken, INVALID_ARGUMENT with a violation for each wrong field.
     """
     UpdateInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.UpdateInstanceRequest, _instances_pb2.SaveInstanceResponse]
+    """Saves a configuration anew, and connects to the platform with it. ALREADY_EXISTS, INVALID_ARGUMENT as
+    `CreateInstance`; NOT_FOUND, PERMISSION_DENIED as `GetInstance`, as have all calls below.
+    """
     SetTrusted: _grpc.UnaryUnaryMultiCallable[_instances_pb2.SetTrustedRequest, _instances_pb2.Instance]
     """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins."""
     DeleteInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.DeleteInstanceRequest, _instances_pb2.DeleteInstanceResponse]
+    """Deletes an instance, its waiting messages and its replies on their way, and takes back the webhook that was
+    registered for it. NOT_FOUND, PERMISSION_DENIED.
+    """
     RequestPairing: _grpc.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
     GetHealth: _grpc.UnaryUnaryMultiCallable[_instances_pb2.GetHealthRequest, _instances_pb2.Health]
+    """Whether an instance receives, answers and sends, and what waits."""
     ListDeliveries: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]
+    """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status."""
     ReplayDelivery: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]
+    """Sends a delivery again that was given up. NOT_FOUND for an unknown one, ALREADY_EXISTS for one that was sent or
+    is on its way.
+    """
     DropDelivery: _grpc.UnaryUnaryMultiCallable[_instances_pb2.DropDeliveryRequest, _instances_pb2.DropDeliveryResponse]
+    """Deletes a delivery. NOT_FOUND for an unknown one."""
     ListUnanswered: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListUnansweredRequest, _instances_pb2.ListUnansweredResponse]
     """Messages that are not answered, such as those of mailing lists, the newest first."""
     ReleaseUnanswered: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]
@@ -66,19 +78,31 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
     GetInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.GetInstanceRequest, _instances_pb2.Instance]  # type: ignore[assignment]
     """NOT_FOUND for an unknown id, PERMISSION_DENIED for another user's."""
     CreateInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.CreateInstanceRequest, _instances_pb2.SaveInstanceResponse]  # type: ignore[assignment]
-    """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple
-    (user, channel name, channel id) is taken.
+    """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple (user, channel
+    name, channel id) is taken, INVALID_ARGUMENT with a violation for each wrong field.
     """
     UpdateInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.UpdateInstanceRequest, _instances_pb2.SaveInstanceResponse]  # type: ignore[assignment]
+    """Saves a configuration anew, and connects to the platform with it. ALREADY_EXISTS, INVALID_ARGUMENT as
+    `CreateInstance`; NOT_FOUND, PERMISSION_DENIED as `GetInstance`, as have all calls below.
+    """
     SetTrusted: _aio.UnaryUnaryMultiCallable[_instances_pb2.SetTrustedRequest, _instances_pb2.Instance]  # type: ignore[assignment]
     """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins."""
     DeleteInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.DeleteInstanceRequest, _instances_pb2.DeleteInstanceResponse]  # type: ignore[assignment]
+    """Deletes an instance, its waiting messages and its replies on their way, and takes back the webhook that was
+    registered for it. NOT_FOUND, PERMISSION_DENIED.
+    """
     RequestPairing: _aio.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]  # type: ignore[assignment]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
     GetHealth: _aio.UnaryUnaryMultiCallable[_instances_pb2.GetHealthRequest, _instances_pb2.Health]  # type: ignore[assignment]
+    """Whether an instance receives, answers and sends, and what waits."""
     ListDeliveries: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]  # type: ignore[assignment]
+    """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status."""
     ReplayDelivery: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]  # type: ignore[assignment]
+    """Sends a delivery again that was given up. NOT_FOUND for an unknown one, ALREADY_EXISTS for one that was sent or
+    is on its way.
+    """
     DropDelivery: _aio.UnaryUnaryMultiCallable[_instances_pb2.DropDeliveryRequest, _instances_pb2.DropDeliveryResponse]  # type: ignore[assignment]
+    """Deletes a delivery. NOT_FOUND for an unknown one."""
     ListUnanswered: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListUnansweredRequest, _instances_pb2.ListUnansweredResponse]  # type: ignore[assignment]
     """Messages that are not answered, such as those of mailing lists, the newest first."""
     ReleaseUnanswered: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]  # type: ignore[assignment]
@@ -109,8 +133,8 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _instances_pb2.CreateInstanceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_instances_pb2.SaveInstanceResponse, _abc.Awaitable[_instances_pb2.SaveInstanceResponse]]:
-        """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple
-        (user, channel name, channel id) is taken.
+        """Creates, or updates when `id` names an instance of the caller. ALREADY_EXISTS when the triple (user, channel
+        name, channel id) is taken, INVALID_ARGUMENT with a violation for each wrong field.
         """
 
     @_abc_1.abstractmethod
@@ -118,7 +142,10 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _instances_pb2.UpdateInstanceRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.SaveInstanceResponse, _abc.Awaitable[_instances_pb2.SaveInstanceResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.SaveInstanceResponse, _abc.Awaitable[_instances_pb2.SaveInstanceResponse]]:
+        """Saves a configuration anew, and connects to the platform with it. ALREADY_EXISTS, INVALID_ARGUMENT as
+        `CreateInstance`; NOT_FOUND, PERMISSION_DENIED as `GetInstance`, as have all calls below.
+        """
 
     @_abc_1.abstractmethod
     def SetTrusted(
@@ -133,7 +160,10 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _instances_pb2.DeleteInstanceRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.DeleteInstanceResponse, _abc.Awaitable[_instances_pb2.DeleteInstanceResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.DeleteInstanceResponse, _abc.Awaitable[_instances_pb2.DeleteInstanceResponse]]:
+        """Deletes an instance, its waiting messages and its replies on their way, and takes back the webhook that was
+        registered for it. NOT_FOUND, PERMISSION_DENIED.
+        """
 
     @_abc_1.abstractmethod
     def RequestPairing(
@@ -148,28 +178,34 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _instances_pb2.GetHealthRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.Health, _abc.Awaitable[_instances_pb2.Health]]: ...
+    ) -> _typing.Union[_instances_pb2.Health, _abc.Awaitable[_instances_pb2.Health]]:
+        """Whether an instance receives, answers and sends, and what waits."""
 
     @_abc_1.abstractmethod
     def ListDeliveries(
         self,
         request: _instances_pb2.ListDeliveriesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.ListDeliveriesResponse, _abc.Awaitable[_instances_pb2.ListDeliveriesResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.ListDeliveriesResponse, _abc.Awaitable[_instances_pb2.ListDeliveriesResponse]]:
+        """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status."""
 
     @_abc_1.abstractmethod
     def ReplayDelivery(
         self,
         request: _instances_pb2.ReplayDeliveryRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.ReplayDeliveryResponse, _abc.Awaitable[_instances_pb2.ReplayDeliveryResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.ReplayDeliveryResponse, _abc.Awaitable[_instances_pb2.ReplayDeliveryResponse]]:
+        """Sends a delivery again that was given up. NOT_FOUND for an unknown one, ALREADY_EXISTS for one that was sent or
+        is on its way.
+        """
 
     @_abc_1.abstractmethod
     def DropDelivery(
         self,
         request: _instances_pb2.DropDeliveryRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.DropDeliveryResponse, _abc.Awaitable[_instances_pb2.DropDeliveryResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.DropDeliveryResponse, _abc.Awaitable[_instances_pb2.DropDeliveryResponse]]:
+        """Deletes a delivery. NOT_FOUND for an unknown one."""
 
     @_abc_1.abstractmethod
     def ListUnanswered(

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ListSchedulesRequest(_message.Message):
+    """Request of `ListSchedules`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
@@ -44,6 +46,8 @@ Global___ListSchedulesRequest: _TypeAlias = ListSchedulesRequest  # noqa: Y015
 
 @_typing.final
 class ListSchedulesResponse(_message.Message):
+    """Response of `ListSchedules`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SCHEDULES_FIELD_NUMBER: _builtins.int
@@ -51,7 +55,9 @@ class ListSchedulesResponse(_message.Message):
     next: _builtins.int
     """Absent on the last page."""
     @_builtins.property
-    def schedules(self) -> _containers.RepeatedCompositeFieldContainer[Global___Schedule]: ...
+    def schedules(self) -> _containers.RepeatedCompositeFieldContainer[Global___Schedule]:
+        """Ordered by the ids of their instances, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -70,6 +76,8 @@ Global___ListSchedulesResponse: _TypeAlias = ListSchedulesResponse  # noqa: Y015
 
 @_typing.final
 class Schedule(_message.Message):
+    """When an instance runs, and how its runs went."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -88,27 +96,36 @@ class Schedule(_message.Message):
     LAST_ERROR_FIELD_NUMBER: _builtins.int
     LAST_ERROR_AT_US_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     user_id: _builtins.str
+    """The user who owns the instance."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     kind: _builtins.str
     """"schedule": fires by the clock; "poll": asked every so often."""
     description: _builtins.str
     """When it runs, in words."""
     expression: _builtins.str
-    """The cron expression and its time zone; empty for polls."""
+    """The cron expression; empty for polls."""
     timezone: _builtins.str
+    """IANA name of the zone in which the expression counts; empty for polls."""
     next_run_us: _builtins.int
-    """Absent: it does not run before it is changed, or run by hand."""
+    """Next run, in microseconds since the epoch. Absent: it does not run before it is changed, or run by hand."""
     is_running: _builtins.bool
+    """A run is under way."""
     failures: _builtins.int
     """Failed runs since the last good one."""
     last_success_us: _builtins.int
+    """End of the last good run, in microseconds since the epoch; absent: there was none."""
     last_error: _builtins.str
+    """Why the last failed run failed; absent: none did."""
     last_error_at_us: _builtins.int
+    """When that was, in microseconds since the epoch."""
     @_builtins.property
     def following_us(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The times of the clock after `next_run_us`, at most four; none for polls."""
+        """The times of the clock after `next_run_us`, at most four, in microseconds since the epoch; none for polls."""
 
     def __init__(
         self,
@@ -154,10 +171,13 @@ Global___Schedule: _TypeAlias = Schedule  # noqa: Y015
 
 @_typing.final
 class RunScheduleRequest(_message.Message):
+    """Request of `RunSchedule`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     def __init__(
         self,
         *,
@@ -173,6 +193,8 @@ Global___RunScheduleRequest: _TypeAlias = RunScheduleRequest  # noqa: Y015
 
 @_typing.final
 class RunScheduleResponse(_message.Message):
+    """Empty: `RunSchedule` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

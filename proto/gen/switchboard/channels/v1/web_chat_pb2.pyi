@@ -20,12 +20,16 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class CheckOriginRequest(_message.Message):
+    """Request of `CheckOrigin`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     public_id: _builtins.str
+    """Public id of the instance, as the page's tag has it."""
     origin: _builtins.str
+    """Origin of the page, such as "https://www.example.com"."""
     def __init__(
         self,
         *,
@@ -42,10 +46,13 @@ Global___CheckOriginRequest: _TypeAlias = CheckOriginRequest  # noqa: Y015
 
 @_typing.final
 class CheckOriginResponse(_message.Message):
+    """Response of `CheckOrigin`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ALLOWED_FIELD_NUMBER: _builtins.int
     allowed: _builtins.bool
+    """The instance's `allowedOrigins` list it, or it is the service's own."""
     def __init__(
         self,
         *,
@@ -61,12 +68,15 @@ Global___CheckOriginResponse: _TypeAlias = CheckOriginResponse  # noqa: Y015
 
 @_typing.final
 class OpenChatRequest(_message.Message):
+    """Request of `OpenChat`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     VISITOR_FIELD_NUMBER: _builtins.int
     IDENTITY_FIELD_NUMBER: _builtins.int
     public_id: _builtins.str
+    """Public id of the instance."""
     visitor: _builtins.str
     """The token of an earlier session, or empty."""
     identity: _builtins.str
@@ -88,6 +98,8 @@ Global___OpenChatRequest: _TypeAlias = OpenChatRequest  # noqa: Y015
 
 @_typing.final
 class OpenChatResponse(_message.Message):
+    """Response of `OpenChat`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VISITOR_FIELD_NUMBER: _builtins.int
@@ -97,11 +109,17 @@ class OpenChatResponse(_message.Message):
     MAX_FILE_BYTES_FIELD_NUMBER: _builtins.int
     MAX_TEXT_LENGTH_FIELD_NUMBER: _builtins.int
     visitor: _builtins.str
+    """Token for all further calls of this visitor."""
     title: _builtins.str
+    """What stands at the top of the panel; empty for the default."""
     greeting: _builtins.str
+    """What a visitor reads before the first message; may be empty."""
     colour: _builtins.str
+    """Colour of the panel, such as "#0b5fff"; empty for the default."""
     max_file_bytes: _builtins.int
+    """Bytes that all files of one message may have together."""
     max_text_length: _builtins.int
+    """Characters that one message may have."""
     def __init__(
         self,
         *,
@@ -122,14 +140,19 @@ Global___OpenChatResponse: _TypeAlias = OpenChatResponse  # noqa: Y015
 
 @_typing.final
 class VisitorFile(_message.Message):
+    """A file of a visitor's message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
+    """What the browser says it is, such as "image/png"."""
     data: _builtins.bytes
+    """The bytes of the file."""
     def __init__(
         self,
         *,
@@ -147,6 +170,8 @@ Global___VisitorFile: _TypeAlias = VisitorFile  # noqa: Y015
 
 @_typing.final
 class PostMessageRequest(_message.Message):
+    """Request of `PostMessage`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
@@ -156,14 +181,19 @@ class PostMessageRequest(_message.Message):
     CHOICE_FIELD_NUMBER: _builtins.int
     FILES_FIELD_NUMBER: _builtins.int
     public_id: _builtins.str
+    """Public id of the instance."""
     visitor: _builtins.str
+    """The visitor token of `OpenChat`."""
     id: _builtins.str
-    """A UUID of the client."""
+    """A UUID of the client; a message that is sent again under it is stored once."""
     text: _builtins.str
+    """What the visitor wrote, or the label of a pressed button; at most 10,000 characters."""
     choice: _builtins.str
     """The value of a pressed button, or empty."""
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___VisitorFile]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___VisitorFile]:
+        """At most 10, together at most `max_file_bytes`."""
+
     def __init__(
         self,
         *,
@@ -184,6 +214,8 @@ Global___PostMessageRequest: _TypeAlias = PostMessageRequest  # noqa: Y015
 
 @_typing.final
 class PostMessageResponse(_message.Message):
+    """Empty: `PostMessage` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -199,13 +231,17 @@ Global___PostMessageResponse: _TypeAlias = PostMessageResponse  # noqa: Y015
 
 @_typing.final
 class WatchChatRequest(_message.Message):
+    """Request of `WatchChat`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     VISITOR_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
     public_id: _builtins.str
+    """Public id of the instance."""
     visitor: _builtins.str
+    """The visitor token of `OpenChat`."""
     after: _builtins.int
     """Go on behind this cursor; 0: begin with the latest messages."""
     def __init__(
@@ -225,6 +261,8 @@ Global___WatchChatRequest: _TypeAlias = WatchChatRequest  # noqa: Y015
 
 @_typing.final
 class ChatMessage(_message.Message):
+    """A message as the panel shows it. One whose id was shown before replaces that one."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -233,10 +271,13 @@ class ChatMessage(_message.Message):
     DRAFT_FIELD_NUMBER: _builtins.int
     BODY_JSON_FIELD_NUMBER: _builtins.int
     id: _builtins.str
+    """Unique in the conversation; of a visitor's message the id of `PostMessage`."""
     version: _builtins.int
+    """Number of the change, by which changes are ordered."""
     at_us: _builtins.int
     """Microseconds since the epoch."""
     draft: _builtins.bool
+    """The answer is still being made."""
     body_json: _builtins.str
     """A JSON object with from, content, files and choices, described in docs/channels/web-chat.md; not set: removed."""
     def __init__(
@@ -260,6 +301,8 @@ Global___ChatMessage: _TypeAlias = ChatMessage  # noqa: Y015
 
 @_typing.final
 class ChatPage(_message.Message):
+    """Changes of a conversation, in order."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGES_FIELD_NUMBER: _builtins.int
@@ -267,13 +310,15 @@ class ChatPage(_message.Message):
     CLEARED_FIELD_NUMBER: _builtins.int
     TYPING_SECONDS_FIELD_NUMBER: _builtins.int
     cursor: _builtins.int
-    """From where to go on."""
+    """From where to go on: `after` of a later call."""
     cleared: _builtins.bool
-    """What was before is gone."""
+    """The conversation was erased: all messages of earlier pages are gone."""
     typing_seconds: _builtins.float
     """How long an answer is still shown as being written."""
     @_builtins.property
-    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChatMessage]: ...
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChatMessage]:
+        """New, changed and removed messages; none in a sign of life."""
+
     def __init__(
         self,
         *,

@@ -75,14 +75,14 @@ class WebChatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def OpenChat(self, request, context):
-        """UNAUTHENTICATED for an identity that is forged or over.
+        """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PostMessage(self, request, context):
-        """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or over.
+        """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

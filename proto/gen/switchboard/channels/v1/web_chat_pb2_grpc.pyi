@@ -40,9 +40,9 @@ class WebChatServiceStub:
     CheckOrigin: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.CheckOriginRequest, _web_chat_pb2.CheckOriginResponse]
     """Whether pages of an origin may show the chat."""
     OpenChat: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.OpenChatRequest, _web_chat_pb2.OpenChatResponse]
-    """UNAUTHENTICATED for an identity that is forged or over."""
+    """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired."""
     PostMessage: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.PostMessageRequest, _web_chat_pb2.PostMessageResponse]
-    """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or over."""
+    """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired."""
     WatchChat: _grpc.UnaryStreamMultiCallable[_web_chat_pb2.WatchChatRequest, _web_chat_pb2.ChatPage]
     """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest."""
 
@@ -58,9 +58,9 @@ class WebChatServiceAsyncStub(WebChatServiceStub):
     CheckOrigin: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.CheckOriginRequest, _web_chat_pb2.CheckOriginResponse]  # type: ignore[assignment]
     """Whether pages of an origin may show the chat."""
     OpenChat: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.OpenChatRequest, _web_chat_pb2.OpenChatResponse]  # type: ignore[assignment]
-    """UNAUTHENTICATED for an identity that is forged or over."""
+    """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired."""
     PostMessage: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.PostMessageRequest, _web_chat_pb2.PostMessageResponse]  # type: ignore[assignment]
-    """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or over."""
+    """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired."""
     WatchChat: _aio.UnaryStreamMultiCallable[_web_chat_pb2.WatchChatRequest, _web_chat_pb2.ChatPage]  # type: ignore[assignment]
     """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest."""
 
@@ -85,7 +85,7 @@ class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _web_chat_pb2.OpenChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_web_chat_pb2.OpenChatResponse, _abc.Awaitable[_web_chat_pb2.OpenChatResponse]]:
-        """UNAUTHENTICATED for an identity that is forged or over."""
+        """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired."""
 
     @_abc_1.abstractmethod
     def PostMessage(
@@ -93,7 +93,7 @@ class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _web_chat_pb2.PostMessageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_web_chat_pb2.PostMessageResponse, _abc.Awaitable[_web_chat_pb2.PostMessageResponse]]:
-        """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or over."""
+        """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired."""
 
     @_abc_1.abstractmethod
     def WatchChat(

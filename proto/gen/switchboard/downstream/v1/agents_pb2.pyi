@@ -21,13 +21,15 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ObjectList(_message.Message):
-    """JSON objects as text."""
+    """JSON objects as text; a list that can be absent."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_JSON_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values_json(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def values_json(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Each the text of one object."""
+
     def __init__(
         self,
         *,
@@ -43,11 +45,15 @@ Global___ObjectList: _TypeAlias = ObjectList  # noqa: Y015
 
 @_typing.final
 class BaseList(_message.Message):
+    """A list of ids of knowledge bases that can be absent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Ids of knowledge bases."""
+
     def __init__(
         self,
         *,
@@ -119,11 +125,15 @@ Global___ApprovalRule: _TypeAlias = ApprovalRule  # noqa: Y015
 
 @_typing.final
 class ApprovalRuleList(_message.Message):
+    """A list of rules that can be absent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]: ...
+    def values(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]:
+        """All of them count; their order does not matter."""
+
     def __init__(
         self,
         *,
@@ -161,9 +171,11 @@ class Agent(_message.Message):
     PRICES_FIELD_NUMBER: _builtins.int
     APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that calls name it by."""
     resource_id: _builtins.str
     """What instances are bound to: agent::<slug>."""
     name: _builtins.str
+    """Name that people see."""
     owner: _builtins.str
     """The user whose rights it has on knowledge bases."""
     kind: _builtins.str
@@ -175,8 +187,11 @@ class Agent(_message.Message):
     fault: _builtins.str
     """Why it cannot be used; empty where it can."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     has_secret: _builtins.bool
+    """A token is stored, with which the agent is called."""
     settings_json: _builtins.str
     """The keys of a rule of its kind, in camel case. Not set for callers with READ alone, as the next two."""
     @_builtins.property
@@ -188,11 +203,17 @@ class Agent(_message.Message):
         """Endpoints that a model may use, each with `hasSecret` and the names of its headers."""
 
     @_builtins.property
-    def mcp_servers(self) -> Global___ObjectList: ...
+    def mcp_servers(self) -> Global___ObjectList:
+        """MCP servers whose tools a model may use, shown as `tools`."""
+
     @_builtins.property
-    def prices(self) -> Global___Prices: ...
+    def prices(self) -> Global___Prices:
+        """What its model costs; not set where nobody said it."""
+
     @_builtins.property
-    def approval_policy(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]: ...
+    def approval_policy(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]:
+        """Tools of a model for whose use somebody decides."""
+
     def __init__(
         self,
         *,
@@ -239,7 +260,7 @@ Global___Agent: _TypeAlias = Agent  # noqa: Y015
 
 @_typing.final
 class AgentChange(_message.Message):
-    """Fields that are not set stay as they are."""
+    """Settings of an agent. Fields that are not set stay as they are."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -254,24 +275,37 @@ class AgentChange(_message.Message):
     PRICES_FIELD_NUMBER: _builtins.int
     APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Name that people see; at most 200 characters. Needed for a new agent."""
     resource_id: _builtins.str
-    """One is made of the name where none is given."""
+    """agent::<slug>, with a slug of lower-case letters, digits and hyphens. One is made of the name where none is
+    given.
+    """
     kind: _builtins.str
+    """As `Agent.kind`."""
     settings_json: _builtins.str
+    """JSON text of an object: the keys of a rule of its kind, in camel case."""
     secret: _builtins.str
     """The token that it is called with. Empty: it is removed."""
     @_builtins.property
-    def knowledge(self) -> Global___BaseList: ...
+    def knowledge(self) -> Global___BaseList:
+        """Ids of the knowledge bases that a model may search, at most 20."""
+
     @_builtins.property
     def tools(self) -> Global___ObjectList:
         """Each with `secret` and `headers` beside its keys; without them the stored ones of its name stay."""
 
     @_builtins.property
-    def mcp_servers(self) -> Global___ObjectList: ...
+    def mcp_servers(self) -> Global___ObjectList:
+        """MCP servers, given as `tools`."""
+
     @_builtins.property
-    def prices(self) -> Global___Prices: ...
+    def prices(self) -> Global___Prices:
+        """What its model costs."""
+
     @_builtins.property
-    def approval_policy(self) -> Global___ApprovalRuleList: ...
+    def approval_policy(self) -> Global___ApprovalRuleList:
+        """An empty list takes the policy away."""
+
     def __init__(
         self,
         *,
@@ -335,10 +369,13 @@ Global___AgentChange: _TypeAlias = AgentChange  # noqa: Y015
 
 @_typing.final
 class AgentRequest(_message.Message):
+    """Names an agent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
+    """Id of the agent."""
     def __init__(
         self,
         *,
@@ -354,13 +391,18 @@ Global___AgentRequest: _TypeAlias = AgentRequest  # noqa: Y015
 
 @_typing.final
 class UpdateAgentRequest(_message.Message):
+    """Request of `UpdateAgent`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
     CHANGE_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
+    """Id of the agent."""
     @_builtins.property
-    def change(self) -> Global___AgentChange: ...
+    def change(self) -> Global___AgentChange:
+        """What is to be changed."""
+
     def __init__(
         self,
         *,
@@ -377,6 +419,8 @@ Global___UpdateAgentRequest: _TypeAlias = UpdateAgentRequest  # noqa: Y015
 
 @_typing.final
 class DeleteAgentResponse(_message.Message):
+    """Empty: `DeleteAgent` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -392,12 +436,16 @@ Global___DeleteAgentResponse: _TypeAlias = DeleteAgentResponse  # noqa: Y015
 
 @_typing.final
 class SetAgentTrustedRequest(_message.Message):
+    """Request of `SetAgentTrusted`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
     TRUSTED_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
+    """Id of the agent."""
     trusted: _builtins.bool
+    """True: it may call addresses that the outbound policy forbids to users."""
     def __init__(
         self,
         *,
@@ -414,6 +462,8 @@ Global___SetAgentTrustedRequest: _TypeAlias = SetAgentTrustedRequest  # noqa: Y0
 
 @_typing.final
 class ListAgentsRequest(_message.Message):
+    """Request of `ListAgents`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
@@ -421,6 +471,7 @@ class ListAgentsRequest(_message.Message):
     cursor: _builtins.int
     """`next` of the answer before; 0 for the first page."""
     limit: _builtins.int
+    """1 to 200; 0: 50."""
     def __init__(
         self,
         *,
@@ -437,14 +488,18 @@ Global___ListAgentsRequest: _TypeAlias = ListAgentsRequest  # noqa: Y015
 
 @_typing.final
 class ListAgentsResponse(_message.Message):
+    """Response of `ListAgents`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENTS_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     next: _builtins.int
-    """Not set on the last page."""
+    """`cursor` of the next page; not set on the last page."""
     @_builtins.property
-    def agents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Agent]: ...
+    def agents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Agent]:
+        """Ordered by id, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -463,12 +518,16 @@ Global___ListAgentsResponse: _TypeAlias = ListAgentsResponse  # noqa: Y015
 
 @_typing.final
 class TestAgentRequest(_message.Message):
+    """Request of `TestAgent`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
+    """Id of the agent."""
     text: _builtins.str
+    """The message that the agent gets; at most 10,000 characters."""
     def __init__(
         self,
         *,
@@ -539,17 +598,27 @@ class AgentExchange(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     SECONDS_FIELD_NUMBER: _builtins.int
     method: _builtins.str
+    """HTTP method, such as "POST"."""
     url: _builtins.str
+    """Address without what may be secret in it."""
     request_body: _builtins.str
+    """At most the first 20,000 characters."""
     status: _builtins.int
-    """0: there was no answer, and `error` says why."""
+    """HTTP status of the answer. 0: there was no answer, and `error` says why."""
     response_body: _builtins.str
+    """At most the first 20,000 characters."""
     error: _builtins.str
+    """Why there was no answer; empty where there was one."""
     seconds: _builtins.float
+    """From the call to the end of its answer."""
     @_builtins.property
-    def request_headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def request_headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """By name; values that may be secret are hidden."""
+
     @_builtins.property
-    def response_headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def response_headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """By name; values that may be secret are hidden."""
+
     def __init__(
         self,
         *,
@@ -573,18 +642,22 @@ Global___AgentExchange: _TypeAlias = AgentExchange  # noqa: Y015
 
 @_typing.final
 class TestAgentResponse(_message.Message):
+    """Response of `TestAgent`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ANSWER_FIELD_NUMBER: _builtins.int
     EXCHANGES_FIELD_NUMBER: _builtins.int
     COST_FIELD_NUMBER: _builtins.int
     cost: _builtins.float
-    """By the agent's prices; not set without them, or where the agent told no usage."""
+    """In the currency of the agent's prices; not set without them, or where the agent told no usage."""
     @_builtins.property
-    def answer(self) -> _resources_pb2.TrialAnswer: ...
+    def answer(self) -> _resources_pb2.TrialAnswer:
+        """What the agent answered."""
+
     @_builtins.property
     def exchanges(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentExchange]:
-        """Empty for callers with READ alone."""
+        """The calls that were made, in their order. Empty for callers with READ alone."""
 
     def __init__(
         self,
@@ -605,12 +678,16 @@ Global___TestAgentResponse: _TypeAlias = TestAgentResponse  # noqa: Y015
 
 @_typing.final
 class AgentPermission(_message.Message):
+    """What one user may do with an agent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
+    """The user."""
     level: _builtins.int
+    """1 READ, 2 UPDATE, 3 DELETE."""
     def __init__(
         self,
         *,
@@ -627,11 +704,15 @@ Global___AgentPermission: _TypeAlias = AgentPermission  # noqa: Y015
 
 @_typing.final
 class ListAgentPermissionsResponse(_message.Message):
+    """Response of `ListAgentPermissions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PERMISSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentPermission]: ...
+    def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentPermission]:
+        """Users with a level of their own; not in pages."""
+
     def __init__(
         self,
         *,
@@ -647,14 +728,19 @@ Global___ListAgentPermissionsResponse: _TypeAlias = ListAgentPermissionsResponse
 
 @_typing.final
 class SetAgentPermissionRequest(_message.Message):
+    """Request of `SetAgentPermission`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AGENT_ID_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
+    """Id of the agent."""
     user_id: _builtins.str
+    """The user with whom it is shared; at most 200 characters."""
     level: _builtins.int
+    """0 revokes, 1 READ, 2 UPDATE, 3 DELETE. The owner keeps 3."""
     def __init__(
         self,
         *,
@@ -672,6 +758,8 @@ Global___SetAgentPermissionRequest: _TypeAlias = SetAgentPermissionRequest  # no
 
 @_typing.final
 class SetAgentPermissionResponse(_message.Message):
+    """Empty: `SetAgentPermission` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

@@ -89,20 +89,22 @@ class AgentServiceServicer:
     """
 
     def ListAgents(self, request, context):
-        """Those that the caller may READ; for an admin all.
+        """The agents that the caller may READ, for an admin all; ordered by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetAgent(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """One agent; its settings and tools need UPDATE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateAgent(self, request, context):
-        """INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a resource id that is taken.
+        """Sets an agent up that belongs to the caller. INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a
+        resource id that is taken and for more than 500 agents of one user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -116,7 +118,7 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteAgent(self, request, context):
-        """ALREADY_EXISTS while instances are bound to it.
+        """Deletes an agent. Needs DELETE. ALREADY_EXISTS while instances are bound to it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -137,13 +139,14 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListAgentPermissions(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """With whom an agent is shared. Needs DELETE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetAgentPermission(self, request, context):
-        """Level 0 revokes.
+        """Shares an agent with a user; level 0 revokes. Needs DELETE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

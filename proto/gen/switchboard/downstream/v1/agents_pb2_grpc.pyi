@@ -36,21 +36,25 @@ class AgentServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AgentServiceAsyncStub: ...
     ListAgents: _grpc.UnaryUnaryMultiCallable[_agents_pb2.ListAgentsRequest, _agents_pb2.ListAgentsResponse]
-    """Those that the caller may READ; for an admin all."""
+    """The agents that the caller may READ, for an admin all; ordered by id."""
     GetAgent: _grpc.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.Agent]
+    """One agent; its settings and tools need UPDATE."""
     CreateAgent: _grpc.UnaryUnaryMultiCallable[_agents_pb2.AgentChange, _agents_pb2.Agent]
-    """INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a resource id that is taken."""
+    """Sets an agent up that belongs to the caller. INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a
+    resource id that is taken and for more than 500 agents of one user.
+    """
     UpdateAgent: _grpc.UnaryUnaryMultiCallable[_agents_pb2.UpdateAgentRequest, _agents_pb2.Agent]
     """Changes the fields that are set, in all processes at once."""
     DeleteAgent: _grpc.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.DeleteAgentResponse]
-    """ALREADY_EXISTS while instances are bound to it."""
+    """Deletes an agent. Needs DELETE. ALREADY_EXISTS while instances are bound to it."""
     SetAgentTrusted: _grpc.UnaryUnaryMultiCallable[_agents_pb2.SetAgentTrustedRequest, _agents_pb2.Agent]
     """Lets an agent call addresses that the outbound policy forbids to users. For admins alone."""
     TestAgent: _grpc.UnaryUnaryMultiCallable[_agents_pb2.TestAgentRequest, _agents_pb2.TestAgentResponse]
     """Asks the agent, and tells what was sent and what came back. RESOURCE_EXHAUSTED while trials are under way."""
     ListAgentPermissions: _grpc.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.ListAgentPermissionsResponse]
+    """With whom an agent is shared. Needs DELETE."""
     SetAgentPermission: _grpc.UnaryUnaryMultiCallable[_agents_pb2.SetAgentPermissionRequest, _agents_pb2.SetAgentPermissionResponse]
-    """Level 0 revokes."""
+    """Shares an agent with a user; level 0 revokes. Needs DELETE."""
 
 @_typing.type_check_only
 class AgentServiceAsyncStub(AgentServiceStub):
@@ -60,21 +64,25 @@ class AgentServiceAsyncStub(AgentServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListAgents: _aio.UnaryUnaryMultiCallable[_agents_pb2.ListAgentsRequest, _agents_pb2.ListAgentsResponse]  # type: ignore[assignment]
-    """Those that the caller may READ; for an admin all."""
+    """The agents that the caller may READ, for an admin all; ordered by id."""
     GetAgent: _aio.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.Agent]  # type: ignore[assignment]
+    """One agent; its settings and tools need UPDATE."""
     CreateAgent: _aio.UnaryUnaryMultiCallable[_agents_pb2.AgentChange, _agents_pb2.Agent]  # type: ignore[assignment]
-    """INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a resource id that is taken."""
+    """Sets an agent up that belongs to the caller. INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a
+    resource id that is taken and for more than 500 agents of one user.
+    """
     UpdateAgent: _aio.UnaryUnaryMultiCallable[_agents_pb2.UpdateAgentRequest, _agents_pb2.Agent]  # type: ignore[assignment]
     """Changes the fields that are set, in all processes at once."""
     DeleteAgent: _aio.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.DeleteAgentResponse]  # type: ignore[assignment]
-    """ALREADY_EXISTS while instances are bound to it."""
+    """Deletes an agent. Needs DELETE. ALREADY_EXISTS while instances are bound to it."""
     SetAgentTrusted: _aio.UnaryUnaryMultiCallable[_agents_pb2.SetAgentTrustedRequest, _agents_pb2.Agent]  # type: ignore[assignment]
     """Lets an agent call addresses that the outbound policy forbids to users. For admins alone."""
     TestAgent: _aio.UnaryUnaryMultiCallable[_agents_pb2.TestAgentRequest, _agents_pb2.TestAgentResponse]  # type: ignore[assignment]
     """Asks the agent, and tells what was sent and what came back. RESOURCE_EXHAUSTED while trials are under way."""
     ListAgentPermissions: _aio.UnaryUnaryMultiCallable[_agents_pb2.AgentRequest, _agents_pb2.ListAgentPermissionsResponse]  # type: ignore[assignment]
+    """With whom an agent is shared. Needs DELETE."""
     SetAgentPermission: _aio.UnaryUnaryMultiCallable[_agents_pb2.SetAgentPermissionRequest, _agents_pb2.SetAgentPermissionResponse]  # type: ignore[assignment]
-    """Level 0 revokes."""
+    """Shares an agent with a user; level 0 revokes. Needs DELETE."""
 
 class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
     """Agents that users set up. Levels: 1 READ (see, bind instances, test), 2 UPDATE (see and change the settings),
@@ -87,14 +95,15 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agents_pb2.ListAgentsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agents_pb2.ListAgentsResponse, _abc.Awaitable[_agents_pb2.ListAgentsResponse]]:
-        """Those that the caller may READ; for an admin all."""
+        """The agents that the caller may READ, for an admin all; ordered by id."""
 
     @_abc_1.abstractmethod
     def GetAgent(
         self,
         request: _agents_pb2.AgentRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_agents_pb2.Agent, _abc.Awaitable[_agents_pb2.Agent]]: ...
+    ) -> _typing.Union[_agents_pb2.Agent, _abc.Awaitable[_agents_pb2.Agent]]:
+        """One agent; its settings and tools need UPDATE."""
 
     @_abc_1.abstractmethod
     def CreateAgent(
@@ -102,7 +111,9 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agents_pb2.AgentChange,
         context: _ServicerContext,
     ) -> _typing.Union[_agents_pb2.Agent, _abc.Awaitable[_agents_pb2.Agent]]:
-        """INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a resource id that is taken."""
+        """Sets an agent up that belongs to the caller. INVALID_ARGUMENT for settings that are wrong, ALREADY_EXISTS for a
+        resource id that is taken and for more than 500 agents of one user.
+        """
 
     @_abc_1.abstractmethod
     def UpdateAgent(
@@ -118,7 +129,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agents_pb2.AgentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agents_pb2.DeleteAgentResponse, _abc.Awaitable[_agents_pb2.DeleteAgentResponse]]:
-        """ALREADY_EXISTS while instances are bound to it."""
+        """Deletes an agent. Needs DELETE. ALREADY_EXISTS while instances are bound to it."""
 
     @_abc_1.abstractmethod
     def SetAgentTrusted(
@@ -141,7 +152,8 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _agents_pb2.AgentRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_agents_pb2.ListAgentPermissionsResponse, _abc.Awaitable[_agents_pb2.ListAgentPermissionsResponse]]: ...
+    ) -> _typing.Union[_agents_pb2.ListAgentPermissionsResponse, _abc.Awaitable[_agents_pb2.ListAgentPermissionsResponse]]:
+        """With whom an agent is shared. Needs DELETE."""
 
     @_abc_1.abstractmethod
     def SetAgentPermission(
@@ -149,6 +161,6 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agents_pb2.SetAgentPermissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agents_pb2.SetAgentPermissionResponse, _abc.Awaitable[_agents_pb2.SetAgentPermissionResponse]]:
-        """Level 0 revokes."""
+        """Shares an agent with a user; level 0 revokes. Needs DELETE."""
 
 def add_AgentServiceServicer_to_server(servicer: AgentServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

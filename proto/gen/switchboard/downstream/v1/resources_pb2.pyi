@@ -21,6 +21,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Rule(_message.Message):
+    """What requests for some resource ids go to."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SOURCE_FIELD_NUMBER: _builtins.int
@@ -48,11 +50,15 @@ class Rule(_message.Message):
     line: _builtins.int
     """In the rules file; 0 for what stands in none."""
     model: _builtins.str
+    """Name of the model; empty where the kind has none."""
     has_token: _builtins.bool
+    """It is called with a token; the token itself is never shown."""
     agent_id: _builtins.int
     """Of a stored agent; 0 for others."""
     @_builtins.property
-    def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of the endpoints that a model may use."""
+
     @_builtins.property
     def knowledge(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Ids of the knowledge bases that a model may search."""
@@ -87,6 +93,8 @@ Global___Rule: _TypeAlias = Rule  # noqa: Y015
 
 @_typing.final
 class ListRulesRequest(_message.Message):
+    """Request of `ListRules`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -102,6 +110,8 @@ Global___ListRulesRequest: _TypeAlias = ListRulesRequest  # noqa: Y015
 
 @_typing.final
 class ListRulesResponse(_message.Message):
+    """Response of `ListRules`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RULES_FIELD_NUMBER: _builtins.int
@@ -111,6 +121,7 @@ class ListRulesResponse(_message.Message):
     file: _builtins.str
     """Empty without a rules file."""
     read_at_us: _builtins.int
+    """When the file was read, in microseconds since the epoch; not set without a file."""
     fault: _builtins.str
     """The file was changed, and cannot be used as it is: the rules from before stay in force."""
     @_builtins.property
@@ -137,13 +148,17 @@ Global___ListRulesResponse: _TypeAlias = ListRulesResponse  # noqa: Y015
 
 @_typing.final
 class TryResourceRequest(_message.Message):
+    """Request of `TryResource`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESOURCE_ID_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     ASK_FIELD_NUMBER: _builtins.int
     resource_id: _builtins.str
+    """In any of its forms, such as "agent::support"; at most 300 characters."""
     text: _builtins.str
+    """The message that the resource gets; at most 10,000 characters."""
     ask: _builtins.bool
     """Asks the resource for real."""
     def __init__(
@@ -163,6 +178,8 @@ Global___TryResourceRequest: _TypeAlias = TryResourceRequest  # noqa: Y015
 
 @_typing.final
 class TryResourceResponse(_message.Message):
+    """Response of `TryResource`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESOURCE_FIELD_NUMBER: _builtins.int
@@ -175,13 +192,14 @@ class TryResourceResponse(_message.Message):
     source: _builtins.str
     """"rule", "agent", "built-in", "default", or "nothing"."""
     kind: _builtins.str
+    """The kind of the rule, as in `Rule.kind`; empty for "nothing"."""
     @_builtins.property
     def rule(self) -> Global___Rule:
         """For admins alone."""
 
     @_builtins.property
     def answer(self) -> Global___TrialAnswer:
-        """Where it was asked."""
+        """What the resource answered; not set where it was not asked."""
 
     def __init__(
         self,
@@ -202,6 +220,8 @@ Global___TryResourceResponse: _TypeAlias = TryResourceResponse  # noqa: Y015
 
 @_typing.final
 class TrialAnswer(_message.Message):
+    """An answer to a test; nothing of it is sent to anybody."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
@@ -213,13 +233,15 @@ class TrialAnswer(_message.Message):
     SECONDS_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """At most the first 20,000 characters."""
+    """Markdown; at most the first 20,000 characters."""
     tool: _builtins.str
-    """The tool that it asks to use."""
+    """The tool that it asks to use; empty for none."""
     wants_person: _builtins.bool
+    """The resource hands the conversation over to a person."""
     error: _builtins.str
-    """In place of all where it gave no answer."""
+    """Why it gave no answer; empty where it did."""
     seconds: _builtins.float
+    """How long the answer took."""
     @_builtins.property
     def files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Names of files."""

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class WatchRequest(_message.Message):
+    """Request of `Watch`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AFTER_FIELD_NUMBER: _builtins.int
@@ -54,6 +56,8 @@ Global___WatchRequest: _TypeAlias = WatchRequest  # noqa: Y015
 
 @_typing.final
 class Event(_message.Message):
+    """One thing that happened."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -63,11 +67,15 @@ class Event(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     DATA_JSON_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that only grows; the cursor behind the event."""
     kind: _builtins.str
+    """Such as "message.answered"; docs/events.md lists all kinds. "reset": events before this one are gone."""
     at_us: _builtins.int
     """Microseconds since the epoch."""
     instance_id: _builtins.int
+    """The channel instance that it is about; not set for uploads and identities."""
     session_id: _builtins.str
+    """The conversation that it is about; not set where it is about none."""
     data_json: _builtins.str
     """A JSON object, described for each kind in docs/events.md."""
     def __init__(
@@ -97,6 +105,8 @@ Global___Event: _TypeAlias = Event  # noqa: Y015
 
 @_typing.final
 class WatchResponse(_message.Message):
+    """An event, or a sign of life without one."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EVENT_FIELD_NUMBER: _builtins.int
@@ -104,7 +114,9 @@ class WatchResponse(_message.Message):
     cursor: _builtins.int
     """From where to go on: `after` of a later call."""
     @_builtins.property
-    def event(self) -> Global___Event: ...
+    def event(self) -> Global___Event:
+        """Not set in the first message and in signs of life."""
+
     def __init__(
         self,
         *,

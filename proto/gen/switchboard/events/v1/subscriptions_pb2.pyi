@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Subscription(_message.Message):
+    """An address that events are pushed to."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -33,11 +35,17 @@ class Subscription(_message.Message):
     OFF_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that later calls name it by."""
     user_id: _builtins.str
+    """The user whose events are pushed, and who may change it."""
     url: _builtins.str
+    """The https address that each event is posted to."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     all_users: _builtins.bool
+    """An admin's: events of all users are pushed."""
     off: _builtins.str
     """Why nothing is pushed any more; empty while something is."""
     problem: _builtins.str
@@ -74,11 +82,15 @@ Global___Subscription: _TypeAlias = Subscription  # noqa: Y015
 
 @_typing.final
 class TextList(_message.Message):
+    """A list that can be absent: an absent one changes nothing, an empty one means all."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The texts."""
+
     def __init__(
         self,
         *,
@@ -94,11 +106,15 @@ Global___TextList: _TypeAlias = TextList  # noqa: Y015
 
 @_typing.final
 class IdList(_message.Message):
+    """A list that can be absent, as `TextList`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The ids."""
+
     def __init__(
         self,
         *,
@@ -114,6 +130,8 @@ Global___IdList: _TypeAlias = IdList  # noqa: Y015
 
 @_typing.final
 class SubscriptionFields(_message.Message):
+    """What a caller sets. What is not set keeps its value, or gets its default in a new subscription."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     URL_FIELD_NUMBER: _builtins.int
@@ -122,14 +140,19 @@ class SubscriptionFields(_message.Message):
     SECRET_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     url: _builtins.str
+    """An https address without a password; at most 2,000 characters. Needed for a new subscription."""
     secret: _builtins.str
     """whsec_ and 24 to 64 bytes in base64; one is made where none is given."""
     status: _builtins.str
     """"off" switches a subscription off that is changed; anything else that is no fault switches it on."""
     @_builtins.property
-    def kinds(self) -> Global___TextList: ...
+    def kinds(self) -> Global___TextList:
+        """Kinds of events, such as "message.answered"; without it or empty: all."""
+
     @_builtins.property
-    def instance_ids(self) -> Global___IdList: ...
+    def instance_ids(self) -> Global___IdList:
+        """Instances of the caller, at most 100; without it or empty: all."""
+
     def __init__(
         self,
         *,
@@ -168,6 +191,8 @@ Global___SubscriptionFields: _TypeAlias = SubscriptionFields  # noqa: Y015
 
 @_typing.final
 class SubscriptionView(_message.Message):
+    """A subscription and how its pushes fare."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTION_FIELD_NUMBER: _builtins.int
@@ -179,15 +204,23 @@ class SubscriptionView(_message.Message):
     DEAD_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
     healthy: _builtins.bool
+    """False where `subscription.problem` says why."""
     last_success_us: _builtins.int
+    """When the address last took a push, in microseconds since the epoch; not set: never."""
     last_error: _builtins.str
+    """Why the latest failed push failed; not set where none did."""
     last_error_at_us: _builtins.int
+    """When that was, in microseconds since the epoch."""
     pending: _builtins.int
+    """Pushes that wait or are tried again."""
     dead: _builtins.int
+    """Pushes that were given up, and can be replayed."""
     secret: _builtins.str
     """Only in the answer to a call that made or changed it."""
     @_builtins.property
-    def subscription(self) -> Global___Subscription: ...
+    def subscription(self) -> Global___Subscription:
+        """The subscription itself."""
+
     def __init__(
         self,
         *,
@@ -225,10 +258,13 @@ Global___SubscriptionView: _TypeAlias = SubscriptionView  # noqa: Y015
 
 @_typing.final
 class SubscriptionRequest(_message.Message):
+    """Names a subscription."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTION_ID_FIELD_NUMBER: _builtins.int
     subscription_id: _builtins.int
+    """Id of the subscription."""
     def __init__(
         self,
         *,
@@ -244,13 +280,18 @@ Global___SubscriptionRequest: _TypeAlias = SubscriptionRequest  # noqa: Y015
 
 @_typing.final
 class ChangeSubscriptionRequest(_message.Message):
+    """Request of `ChangeSubscription`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTION_ID_FIELD_NUMBER: _builtins.int
     FIELDS_FIELD_NUMBER: _builtins.int
     subscription_id: _builtins.int
+    """Id of the subscription."""
     @_builtins.property
-    def fields(self) -> Global___SubscriptionFields: ...
+    def fields(self) -> Global___SubscriptionFields:
+        """What is to be changed."""
+
     def __init__(
         self,
         *,
@@ -267,6 +308,8 @@ Global___ChangeSubscriptionRequest: _TypeAlias = ChangeSubscriptionRequest  # no
 
 @_typing.final
 class DeleteSubscriptionResponse(_message.Message):
+    """Empty: `DeleteSubscription` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -282,6 +325,8 @@ Global___DeleteSubscriptionResponse: _TypeAlias = DeleteSubscriptionResponse  # 
 
 @_typing.final
 class ListSubscriptionsRequest(_message.Message):
+    """Request of `ListSubscriptions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
@@ -306,6 +351,8 @@ Global___ListSubscriptionsRequest: _TypeAlias = ListSubscriptionsRequest  # noqa
 
 @_typing.final
 class ListSubscriptionsResponse(_message.Message):
+    """Response of `ListSubscriptions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTIONS_FIELD_NUMBER: _builtins.int
@@ -313,7 +360,9 @@ class ListSubscriptionsResponse(_message.Message):
     next: _builtins.int
     """Absent on the last page."""
     @_builtins.property
-    def subscriptions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Subscription]: ...
+    def subscriptions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Subscription]:
+        """Ordered by id, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -332,12 +381,16 @@ Global___ListSubscriptionsResponse: _TypeAlias = ListSubscriptionsResponse  # no
 
 @_typing.final
 class TestSubscriptionResponse(_message.Message):
+    """Response of `TestSubscription`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUCCESS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
+    """The address took the event."""
     error: _builtins.str
+    """Why it did not; empty where it did."""
     def __init__(
         self,
         *,
@@ -354,6 +407,8 @@ Global___TestSubscriptionResponse: _TypeAlias = TestSubscriptionResponse  # noqa
 
 @_typing.final
 class ListPushesRequest(_message.Message):
+    """Request of `ListPushes`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTION_ID_FIELD_NUMBER: _builtins.int
@@ -361,10 +416,13 @@ class ListPushesRequest(_message.Message):
     CURSOR_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     subscription_id: _builtins.int
+    """Id of the subscription."""
     status: _builtins.str
     """"pending", "sent" or "dead"; empty for all."""
     cursor: _builtins.int
+    """0 for the first page, else `next` of the answer before."""
     limit: _builtins.int
+    """Default 50, at most 200."""
     def __init__(
         self,
         *,
@@ -383,6 +441,8 @@ Global___ListPushesRequest: _TypeAlias = ListPushesRequest  # noqa: Y015
 
 @_typing.final
 class Push(_message.Message):
+    """One event on its way to the address."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -395,12 +455,19 @@ class Push(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that `ReplayPush` names it by."""
     event_id: _builtins.int
+    """Id of the event; "webhook-id" of the push is "evt_" and this."""
     status: _builtins.str
+    """"pending", "sent" or "dead"."""
     attempts: _builtins.int
+    """Tries so far."""
     error: _builtins.str
+    """Why the last try failed; not set where none did."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     next_attempt_at_us: _builtins.int
+    """When it is tried next, in microseconds since the epoch; not set where it is not."""
     kind: _builtins.str
     """Kind of the event; empty once the event is deleted."""
     answer: _builtins.int
@@ -439,13 +506,18 @@ Global___Push: _TypeAlias = Push  # noqa: Y015
 
 @_typing.final
 class ListPushesResponse(_message.Message):
+    """Response of `ListPushes`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PUSHES_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     next: _builtins.int
+    """`cursor` of the next page; absent on the last page."""
     @_builtins.property
-    def pushes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Push]: ...
+    def pushes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Push]:
+        """The newest first, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -464,12 +536,16 @@ Global___ListPushesResponse: _TypeAlias = ListPushesResponse  # noqa: Y015
 
 @_typing.final
 class ReplayPushRequest(_message.Message):
+    """Request of `ReplayPush`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBSCRIPTION_ID_FIELD_NUMBER: _builtins.int
     PUSH_ID_FIELD_NUMBER: _builtins.int
     subscription_id: _builtins.int
+    """Id of the subscription."""
     push_id: _builtins.int
+    """Id of the push."""
     def __init__(
         self,
         *,
@@ -486,6 +562,8 @@ Global___ReplayPushRequest: _TypeAlias = ReplayPushRequest  # noqa: Y015
 
 @_typing.final
 class ReplayPushResponse(_message.Message):
+    """Empty: `ReplayPush` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

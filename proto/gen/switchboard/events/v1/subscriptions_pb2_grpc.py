@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class SubscriptionServiceStub:
-    """Addresses that events are pushed to, signed by Standard Webhooks.
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
     """
 
     def __init__(self, channel):
@@ -78,24 +79,28 @@ class SubscriptionServiceStub:
 
 
 class SubscriptionServiceServicer:
-    """Addresses that events are pushed to, signed by Standard Webhooks.
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
     """
 
     def CreateSubscription(self, request, context):
-        """ALREADY_EXISTS for too many, NOT_FOUND and PERMISSION_DENIED for instances of others.
+        """Subscribes an address to what happens from now on. ALREADY_EXISTS for more than 50 of one user, NOT_FOUND and
+        PERMISSION_DENIED for instances of others, INVALID_ARGUMENT for an address that is not allowed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSubscriptions(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The caller's subscriptions, for an admin those of all users; ordered by id.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetSubscription(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """A subscription with how its pushes fare.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -108,27 +113,28 @@ class SubscriptionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSubscription(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Removes a subscription with the pushes that wait.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TestSubscription(self, request, context):
-        """Pushes a trial event at once.
+        """Pushes a trial event of the kind "test" at once, and tells how the address answered.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListPushes(self, request, context):
-        """The newest first.
+        """The pushes of a subscription, the newest first. INVALID_ARGUMENT for an unknown status.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReplayPush(self, request, context):
-        """ALREADY_EXISTS for a push that is no dead letter.
+        """Pushes a dead letter again. NOT_FOUND for an unknown push, ALREADY_EXISTS for one that is no dead letter.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -186,7 +192,8 @@ def add_SubscriptionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SubscriptionService:
-    """Addresses that events are pushed to, signed by Standard Webhooks.
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
     """
 
     @staticmethod

@@ -27,47 +27,63 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SubscriptionServiceStub:
-    """Addresses that events are pushed to, signed by Standard Webhooks."""
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> SubscriptionServiceAsyncStub: ...
     CreateSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionFields, _subscriptions_pb2.SubscriptionView]
-    """ALREADY_EXISTS for too many, NOT_FOUND and PERMISSION_DENIED for instances of others."""
+    """Subscribes an address to what happens from now on. ALREADY_EXISTS for more than 50 of one user, NOT_FOUND and
+    PERMISSION_DENIED for instances of others, INVALID_ARGUMENT for an address that is not allowed.
+    """
     ListSubscriptions: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ListSubscriptionsRequest, _subscriptions_pb2.ListSubscriptionsResponse]
+    """The caller's subscriptions, for an admin those of all users; ordered by id."""
     GetSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.SubscriptionView]
+    """A subscription with how its pushes fare."""
     ChangeSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ChangeSubscriptionRequest, _subscriptions_pb2.SubscriptionView]
     """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off."""
     DeleteSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.DeleteSubscriptionResponse]
+    """Removes a subscription with the pushes that wait."""
     TestSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.TestSubscriptionResponse]
-    """Pushes a trial event at once."""
+    """Pushes a trial event of the kind "test" at once, and tells how the address answered."""
     ListPushes: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ListPushesRequest, _subscriptions_pb2.ListPushesResponse]
-    """The newest first."""
+    """The pushes of a subscription, the newest first. INVALID_ARGUMENT for an unknown status."""
     ReplayPush: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ReplayPushRequest, _subscriptions_pb2.ReplayPushResponse]
-    """ALREADY_EXISTS for a push that is no dead letter."""
+    """Pushes a dead letter again. NOT_FOUND for an unknown push, ALREADY_EXISTS for one that is no dead letter."""
 
 @_typing.type_check_only
 class SubscriptionServiceAsyncStub(SubscriptionServiceStub):
-    """Addresses that events are pushed to, signed by Standard Webhooks."""
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionFields, _subscriptions_pb2.SubscriptionView]  # type: ignore[assignment]
-    """ALREADY_EXISTS for too many, NOT_FOUND and PERMISSION_DENIED for instances of others."""
+    """Subscribes an address to what happens from now on. ALREADY_EXISTS for more than 50 of one user, NOT_FOUND and
+    PERMISSION_DENIED for instances of others, INVALID_ARGUMENT for an address that is not allowed.
+    """
     ListSubscriptions: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ListSubscriptionsRequest, _subscriptions_pb2.ListSubscriptionsResponse]  # type: ignore[assignment]
+    """The caller's subscriptions, for an admin those of all users; ordered by id."""
     GetSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.SubscriptionView]  # type: ignore[assignment]
+    """A subscription with how its pushes fare."""
     ChangeSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ChangeSubscriptionRequest, _subscriptions_pb2.SubscriptionView]  # type: ignore[assignment]
     """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off."""
     DeleteSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.DeleteSubscriptionResponse]  # type: ignore[assignment]
+    """Removes a subscription with the pushes that wait."""
     TestSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.TestSubscriptionResponse]  # type: ignore[assignment]
-    """Pushes a trial event at once."""
+    """Pushes a trial event of the kind "test" at once, and tells how the address answered."""
     ListPushes: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ListPushesRequest, _subscriptions_pb2.ListPushesResponse]  # type: ignore[assignment]
-    """The newest first."""
+    """The pushes of a subscription, the newest first. INVALID_ARGUMENT for an unknown status."""
     ReplayPush: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ReplayPushRequest, _subscriptions_pb2.ReplayPushResponse]  # type: ignore[assignment]
-    """ALREADY_EXISTS for a push that is no dead letter."""
+    """Pushes a dead letter again. NOT_FOUND for an unknown push, ALREADY_EXISTS for one that is no dead letter."""
 
 class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Addresses that events are pushed to, signed by Standard Webhooks."""
+    """Addresses that events are pushed to, signed by Standard Webhooks. Calls with an id have NOT_FOUND for an unknown
+    subscription and PERMISSION_DENIED for another user's.
+    """
 
     @_abc_1.abstractmethod
     def CreateSubscription(
@@ -75,21 +91,25 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _subscriptions_pb2.SubscriptionFields,
         context: _ServicerContext,
     ) -> _typing.Union[_subscriptions_pb2.SubscriptionView, _abc.Awaitable[_subscriptions_pb2.SubscriptionView]]:
-        """ALREADY_EXISTS for too many, NOT_FOUND and PERMISSION_DENIED for instances of others."""
+        """Subscribes an address to what happens from now on. ALREADY_EXISTS for more than 50 of one user, NOT_FOUND and
+        PERMISSION_DENIED for instances of others, INVALID_ARGUMENT for an address that is not allowed.
+        """
 
     @_abc_1.abstractmethod
     def ListSubscriptions(
         self,
         request: _subscriptions_pb2.ListSubscriptionsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_subscriptions_pb2.ListSubscriptionsResponse, _abc.Awaitable[_subscriptions_pb2.ListSubscriptionsResponse]]: ...
+    ) -> _typing.Union[_subscriptions_pb2.ListSubscriptionsResponse, _abc.Awaitable[_subscriptions_pb2.ListSubscriptionsResponse]]:
+        """The caller's subscriptions, for an admin those of all users; ordered by id."""
 
     @_abc_1.abstractmethod
     def GetSubscription(
         self,
         request: _subscriptions_pb2.SubscriptionRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_subscriptions_pb2.SubscriptionView, _abc.Awaitable[_subscriptions_pb2.SubscriptionView]]: ...
+    ) -> _typing.Union[_subscriptions_pb2.SubscriptionView, _abc.Awaitable[_subscriptions_pb2.SubscriptionView]]:
+        """A subscription with how its pushes fare."""
 
     @_abc_1.abstractmethod
     def ChangeSubscription(
@@ -104,7 +124,8 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _subscriptions_pb2.SubscriptionRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_subscriptions_pb2.DeleteSubscriptionResponse, _abc.Awaitable[_subscriptions_pb2.DeleteSubscriptionResponse]]: ...
+    ) -> _typing.Union[_subscriptions_pb2.DeleteSubscriptionResponse, _abc.Awaitable[_subscriptions_pb2.DeleteSubscriptionResponse]]:
+        """Removes a subscription with the pushes that wait."""
 
     @_abc_1.abstractmethod
     def TestSubscription(
@@ -112,7 +133,7 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _subscriptions_pb2.SubscriptionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_subscriptions_pb2.TestSubscriptionResponse, _abc.Awaitable[_subscriptions_pb2.TestSubscriptionResponse]]:
-        """Pushes a trial event at once."""
+        """Pushes a trial event of the kind "test" at once, and tells how the address answered."""
 
     @_abc_1.abstractmethod
     def ListPushes(
@@ -120,7 +141,7 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _subscriptions_pb2.ListPushesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_subscriptions_pb2.ListPushesResponse, _abc.Awaitable[_subscriptions_pb2.ListPushesResponse]]:
-        """The newest first."""
+        """The pushes of a subscription, the newest first. INVALID_ARGUMENT for an unknown status."""
 
     @_abc_1.abstractmethod
     def ReplayPush(
@@ -128,6 +149,6 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _subscriptions_pb2.ReplayPushRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_subscriptions_pb2.ReplayPushResponse, _abc.Awaitable[_subscriptions_pb2.ReplayPushResponse]]:
-        """ALREADY_EXISTS for a push that is no dead letter."""
+        """Pushes a dead letter again. NOT_FOUND for an unknown push, ALREADY_EXISTS for one that is no dead letter."""
 
 def add_SubscriptionServiceServicer_to_server(servicer: SubscriptionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

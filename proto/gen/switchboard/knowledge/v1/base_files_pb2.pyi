@@ -21,6 +21,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class GetUploadRulesRequest(_message.Message):
+    """Request of `GetUploadRules`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -36,13 +38,17 @@ Global___GetUploadRulesRequest: _TypeAlias = GetUploadRulesRequest  # noqa: Y015
 
 @_typing.final
 class FileFormat(_message.Message):
+    """A file format, and whether this installation reads it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FORMAT_FIELD_NUMBER: _builtins.int
     AVAILABLE_FIELD_NUMBER: _builtins.int
     HOW_FIELD_NUMBER: _builtins.int
     format: _builtins.str
+    """Short name, such as "pdf"."""
     available: _builtins.bool
+    """Files of this format are read."""
     how: _builtins.str
     """What reads it, or what to install."""
     def __init__(
@@ -62,16 +68,21 @@ Global___FileFormat: _TypeAlias = FileFormat  # noqa: Y015
 
 @_typing.final
 class UploadRules(_message.Message):
+    """What one upload may bring."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MAX_BYTES_FIELD_NUMBER: _builtins.int
     MAX_FILES_FIELD_NUMBER: _builtins.int
     FORMATS_FIELD_NUMBER: _builtins.int
     max_bytes: _builtins.int
-    """Of one file."""
+    """Bytes of one file."""
     max_files: _builtins.int
+    """Files in one upload."""
     @_builtins.property
-    def formats(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileFormat]: ...
+    def formats(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileFormat]:
+        """All formats that are known, also those that are not available."""
+
     def __init__(
         self,
         *,
@@ -89,12 +100,16 @@ Global___UploadRules: _TypeAlias = UploadRules  # noqa: Y015
 
 @_typing.final
 class BaseFileRequest(_message.Message):
+    """Names a file of a base."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     FILE_ID_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     file_id: _builtins.str
+    """Lower-case hex SHA-256 of its bytes."""
     def __init__(
         self,
         *,
@@ -111,6 +126,8 @@ Global___BaseFileRequest: _TypeAlias = BaseFileRequest  # noqa: Y015
 
 @_typing.final
 class ListFileStatesRequest(_message.Message):
+    """Request of `ListFileStates`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
@@ -118,8 +135,9 @@ class ListFileStatesRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     cursor: _builtins.int
-    """next of the answer before; 0 for the first page."""
+    """0 for the first page, else `next` of the answer before."""
     limit: _builtins.int
     """1 to 200; 0: 50."""
     name: _builtins.str
@@ -142,6 +160,8 @@ Global___ListFileStatesRequest: _TypeAlias = ListFileStatesRequest  # noqa: Y015
 
 @_typing.final
 class FileState(_message.Message):
+    """A file of a base without its text."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -161,25 +181,37 @@ class FileState(_message.Message):
     QUEUE_POSITION_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number in the order in which files were added."""
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     file_id: _builtins.str
+    """Lower-case hex SHA-256 of its bytes, by which calls name it."""
     file_name: _builtins.str
+    """Name with its extension."""
     size: _builtins.int
     """In bytes."""
     mime_type: _builtins.str
+    """By its content."""
     uploaded_by: _builtins.str
+    """The user who added it."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     status: _builtins.str
     """processing, ready or failed."""
     progress: _builtins.float
     """0 to 1."""
     error: _builtins.str
+    """Why it failed; not set where it did not."""
     chunk_count: _builtins.int
+    """Chunks that can be found; 0 until it is ready."""
     step: _builtins.str
-    """waiting, reading, preparing_model or embedding, while it is being processed."""
+    """While it is being processed: "waiting", "reading", "preparing_model" (it is read, and waits for the embedding
+    model) or "embedding".
+    """
     queue_position: _builtins.int
-    """Among all uploads that wait, from 1."""
+    """Place of its upload among all that wait, from 1; not set once it is worked on."""
     @_builtins.property
     def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What of it could not be read."""
@@ -225,13 +257,18 @@ Global___FileState: _TypeAlias = FileState  # noqa: Y015
 
 @_typing.final
 class ListFileStatesResponse(_message.Message):
+    """Response of `ListFileStates`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILES_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     next: _builtins.int
+    """`cursor` of the next page; absent on the last page."""
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileState]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileState]:
+        """The newest first, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -250,6 +287,8 @@ Global___ListFileStatesResponse: _TypeAlias = ListFileStatesResponse  # noqa: Y0
 
 @_typing.final
 class DeleteFileResponse(_message.Message):
+    """Empty: `DeleteFile` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -265,6 +304,8 @@ Global___DeleteFileResponse: _TypeAlias = DeleteFileResponse  # noqa: Y015
 
 @_typing.final
 class RetryFileResponse(_message.Message):
+    """Empty: `RetryFile` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -280,6 +321,8 @@ Global___RetryFileResponse: _TypeAlias = RetryFileResponse  # noqa: Y015
 
 @_typing.final
 class ReadFileTextRequest(_message.Message):
+    """Request of `ReadFileText`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
@@ -287,10 +330,13 @@ class ReadFileTextRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     file_id: _builtins.str
+    """Hash of the file."""
     limit: _builtins.int
-    """Chunks; without one: 5."""
+    """How many chunks: 1 to 1000; without one: 5."""
     offset: _builtins.int
+    """Chunks to leave out at the beginning."""
     def __init__(
         self,
         *,
@@ -311,6 +357,8 @@ Global___ReadFileTextRequest: _TypeAlias = ReadFileTextRequest  # noqa: Y015
 
 @_typing.final
 class ChunkPlace(_message.Message):
+    """Where a chunk stands in its file."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
@@ -319,11 +367,15 @@ class ChunkPlace(_message.Message):
     END_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
+    """Id for `KnowledgeService.GetChunk`."""
     position: _builtins.int
+    """Number of the chunk in its file, from 0."""
     start: _builtins.int
-    """Characters of the whole text."""
+    """First character in the whole text; not set where that is not known."""
     end: _builtins.int
+    """The character behind the last; not set where that is not known."""
     metadata: _builtins.str
+    """JSON text of page, headings, sheet, rows, slide or times."""
     def __init__(
         self,
         *,
@@ -354,6 +406,8 @@ Global___ChunkPlace: _TypeAlias = ChunkPlace  # noqa: Y015
 
 @_typing.final
 class FileText(_message.Message):
+    """A stretch of a file's text with the chunks that stand in it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_FIELD_NUMBER: _builtins.int
@@ -365,14 +419,21 @@ class FileText(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    """The stretch; empty until the file is ready."""
     start: _builtins.int
-    """Where the stretch begins in the whole text, in characters, and how long the whole is."""
+    """Where the stretch begins in the whole text, in characters."""
     length: _builtins.int
+    """Characters of the whole text; 0 until the file is ready."""
     total: _builtins.int
+    """All chunks of the file."""
     limit: _builtins.int
+    """The limit that was used."""
     offset: _builtins.int
+    """The offset that was used."""
     @_builtins.property
-    def file(self) -> Global___FileState: ...
+    def file(self) -> Global___FileState:
+        """The file whose text it is."""
+
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkPlace]:
         """Fewer than the limit where they are very long: ask again with the offset behind them."""
@@ -399,15 +460,19 @@ Global___FileText: _TypeAlias = FileText  # noqa: Y015
 
 @_typing.final
 class ReadTextWindowRequest(_message.Message):
+    """Request of `ReadTextWindow`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_ID_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     file_id: _builtins.str
+    """Hash of the file. Where several bases hold it: the caller's own, then one that the caller may READ, then any."""
     limit: _builtins.int
-    """Characters; without one: 10,000."""
+    """Characters: 1 to 50,000; without one: 10,000."""
     offset: _builtins.int
+    """Characters to leave out at the beginning."""
     def __init__(
         self,
         *,
@@ -427,6 +492,8 @@ Global___ReadTextWindowRequest: _TypeAlias = ReadTextWindowRequest  # noqa: Y015
 
 @_typing.final
 class TextWindow(_message.Message):
+    """Characters of a file's text."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_ID_FIELD_NUMBER: _builtins.int
@@ -435,9 +502,13 @@ class TextWindow(_message.Message):
     OFFSET_FIELD_NUMBER: _builtins.int
     LENGTH_FIELD_NUMBER: _builtins.int
     file_id: _builtins.str
+    """Hash of the file."""
     file_name: _builtins.str
+    """Name with its extension."""
     text: _builtins.str
+    """The characters."""
     offset: _builtins.int
+    """Where they begin in the whole text."""
     length: _builtins.int
     """Characters of the whole text; 0 until the file can be found."""
     def __init__(
@@ -459,15 +530,21 @@ Global___TextWindow: _TypeAlias = TextWindow  # noqa: Y015
 
 @_typing.final
 class ExplainSearchRequest(_message.Message):
+    """Request of `ExplainSearch`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     query: _builtins.str
+    """As in `KnowledgeService.Search`."""
     @_builtins.property
-    def options(self) -> _knowledge_pb2.SearchOptions: ...
+    def options(self) -> _knowledge_pb2.SearchOptions:
+        """As in `KnowledgeService.Search`."""
+
     def __init__(
         self,
         *,
@@ -485,12 +562,15 @@ Global___ExplainSearchRequest: _TypeAlias = ExplainSearchRequest  # noqa: Y015
 
 @_typing.final
 class QueryWord(_message.Message):
+    """A word of the query, and how common it is."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     WORD_FIELD_NUMBER: _builtins.int
     CHUNKS_FIELD_NUMBER: _builtins.int
     SIMILAR_FIELD_NUMBER: _builtins.int
     word: _builtins.str
+    """As the search by words reads it."""
     chunks: _builtins.int
     """How many chunks of the base hold it."""
     @_builtins.property
@@ -514,6 +594,8 @@ Global___QueryWord: _TypeAlias = QueryWord  # noqa: Y015
 
 @_typing.final
 class ExplainedHit(_message.Message):
+    """A chunk that one of the two searches found, and why."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
@@ -529,18 +611,27 @@ class ExplainedHit(_message.Message):
     VECTOR_RANK_FIELD_NUMBER: _builtins.int
     HIGHLIGHTS_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
+    """Id for `KnowledgeService.GetChunk`."""
     chunk: _builtins.str
+    """Text of the chunk."""
     file_id: _builtins.str
+    """Hash of its file."""
     file_name: _builtins.str
+    """Name of its file."""
     metadata: _builtins.str
+    """JSON text of where it stands, as in `SearchResult`."""
     similarity: _builtins.float
+    """The higher of both scores."""
     text_score: _builtins.float
+    """Of the search by words, 0 to 1."""
     vector_score: _builtins.float
-    """Not set where vectors were not compared."""
+    """Of the search by meaning, 0 to 1; not set where vectors were not compared."""
     rank: _builtins.int
-    """Places from 1: in the answer of Search, and in what each search found alone; not set behind the tenth."""
+    """Place in the answer of Search, from 1; not set behind the tenth."""
     text_rank: _builtins.int
+    """Place in what the search by words found alone, from 1; not set behind the tenth."""
     vector_rank: _builtins.int
+    """Place in what the search by meaning found alone, from 1; not set behind the tenth."""
     @_builtins.property
     def highlights(self) -> _containers.RepeatedCompositeFieldContainer[_knowledge_pb2.Highlight]:
         """Characters of the chunk."""
@@ -590,17 +681,23 @@ Global___ExplainedHit: _TypeAlias = ExplainedHit  # noqa: Y015
 
 @_typing.final
 class ExplainSearchResponse(_message.Message):
+    """Response of `ExplainSearch`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     WORDS_FIELD_NUMBER: _builtins.int
     HITS_FIELD_NUMBER: _builtins.int
     BY_MEANING_FIELD_NUMBER: _builtins.int
     by_meaning: _builtins.bool
-    """Whether vectors were compared."""
+    """Vectors were compared; false where the mode is "text" or the embedding model is not ready."""
     @_builtins.property
-    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryWord]: ...
+    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryWord]:
+        """The words of the query."""
+
     @_builtins.property
-    def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedHit]: ...
+    def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedHit]:
+        """What either search found among its best."""
+
     def __init__(
         self,
         *,

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class BaseFileServiceStub:
-    """The files of one base: how far they are, what is done with them, their texts; and search explained.
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
     """
 
     def __init__(self, channel):
@@ -78,7 +79,8 @@ class BaseFileServiceStub:
 
 
 class BaseFileServiceServicer:
-    """The files of one base: how far they are, what is done with them, their texts; and search explained.
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
     """
 
     def GetUploadRules(self, request, context):
@@ -96,20 +98,21 @@ class BaseFileServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetFileState(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """How far one file is, without its text.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteFile(self, request, context):
-        """With its chunks; one that is being processed is cancelled. Needs UPDATE.
+        """Deletes a file with its chunks; one that is being processed is cancelled. Needs UPDATE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RetryFile(self, request, context):
-        """Has a file that failed processed again. Needs UPDATE.
+        """Has a file that failed processed again. Needs UPDATE. ALREADY_EXISTS for one that did not fail.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -188,7 +191,8 @@ def add_BaseFileServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class BaseFileService:
-    """The files of one base: how far they are, what is done with them, their texts; and search explained.
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
     """
 
     @staticmethod

@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class BaseFileServiceStub:
-    """The files of one base: how far they are, what is done with them, their texts; and search explained."""
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -38,10 +40,11 @@ class BaseFileServiceStub:
     ListFileStates: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ListFileStatesRequest, _base_files_pb2.ListFileStatesResponse]
     """The newest first, without their texts."""
     GetFileState: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.FileState]
+    """How far one file is, without its text."""
     DeleteFile: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.DeleteFileResponse]
-    """With its chunks; one that is being processed is cancelled. Needs UPDATE."""
+    """Deletes a file with its chunks; one that is being processed is cancelled. Needs UPDATE."""
     RetryFile: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.RetryFileResponse]
-    """Has a file that failed processed again. Needs UPDATE."""
+    """Has a file that failed processed again. Needs UPDATE. ALREADY_EXISTS for one that did not fail."""
     ReadFileText: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ReadFileTextRequest, _base_files_pb2.FileText]
     """A stretch of the text with the chunks that stand in it."""
     ReadTextWindow: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ReadTextWindowRequest, _base_files_pb2.TextWindow]
@@ -51,7 +54,9 @@ class BaseFileServiceStub:
 
 @_typing.type_check_only
 class BaseFileServiceAsyncStub(BaseFileServiceStub):
-    """The files of one base: how far they are, what is done with them, their texts; and search explained."""
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetUploadRules: _aio.UnaryUnaryMultiCallable[_base_files_pb2.GetUploadRulesRequest, _base_files_pb2.UploadRules]  # type: ignore[assignment]
@@ -59,10 +64,11 @@ class BaseFileServiceAsyncStub(BaseFileServiceStub):
     ListFileStates: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ListFileStatesRequest, _base_files_pb2.ListFileStatesResponse]  # type: ignore[assignment]
     """The newest first, without their texts."""
     GetFileState: _aio.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.FileState]  # type: ignore[assignment]
+    """How far one file is, without its text."""
     DeleteFile: _aio.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.DeleteFileResponse]  # type: ignore[assignment]
-    """With its chunks; one that is being processed is cancelled. Needs UPDATE."""
+    """Deletes a file with its chunks; one that is being processed is cancelled. Needs UPDATE."""
     RetryFile: _aio.UnaryUnaryMultiCallable[_base_files_pb2.BaseFileRequest, _base_files_pb2.RetryFileResponse]  # type: ignore[assignment]
-    """Has a file that failed processed again. Needs UPDATE."""
+    """Has a file that failed processed again. Needs UPDATE. ALREADY_EXISTS for one that did not fail."""
     ReadFileText: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ReadFileTextRequest, _base_files_pb2.FileText]  # type: ignore[assignment]
     """A stretch of the text with the chunks that stand in it."""
     ReadTextWindow: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ReadTextWindowRequest, _base_files_pb2.TextWindow]  # type: ignore[assignment]
@@ -71,7 +77,9 @@ class BaseFileServiceAsyncStub(BaseFileServiceStub):
     """What Search finds, and why."""
 
 class BaseFileServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The files of one base: how far they are, what is done with them, their texts; and search explained."""
+    """The files of one base: how far they are, what is done with them, their texts; and search explained. NOT_FOUND for
+    an unknown base or file, PERMISSION_DENIED for too low a level.
+    """
 
     @_abc_1.abstractmethod
     def GetUploadRules(
@@ -94,7 +102,8 @@ class BaseFileServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _base_files_pb2.BaseFileRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_base_files_pb2.FileState, _abc.Awaitable[_base_files_pb2.FileState]]: ...
+    ) -> _typing.Union[_base_files_pb2.FileState, _abc.Awaitable[_base_files_pb2.FileState]]:
+        """How far one file is, without its text."""
 
     @_abc_1.abstractmethod
     def DeleteFile(
@@ -102,7 +111,7 @@ class BaseFileServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _base_files_pb2.BaseFileRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_base_files_pb2.DeleteFileResponse, _abc.Awaitable[_base_files_pb2.DeleteFileResponse]]:
-        """With its chunks; one that is being processed is cancelled. Needs UPDATE."""
+        """Deletes a file with its chunks; one that is being processed is cancelled. Needs UPDATE."""
 
     @_abc_1.abstractmethod
     def RetryFile(
@@ -110,7 +119,7 @@ class BaseFileServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _base_files_pb2.BaseFileRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_base_files_pb2.RetryFileResponse, _abc.Awaitable[_base_files_pb2.RetryFileResponse]]:
-        """Has a file that failed processed again. Needs UPDATE."""
+        """Has a file that failed processed again. Needs UPDATE. ALREADY_EXISTS for one that did not fail."""
 
     @_abc_1.abstractmethod
     def ReadFileText(

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Base(_message.Message):
+    """A knowledge base."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -30,11 +32,17 @@ class Base(_message.Message):
     UPDATED_AT_US_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that the calls of this package name it by."""
     name: _builtins.str
+    """Name that people see; at most 200 characters."""
     description: _builtins.str
+    """What it is about; may be empty."""
     created_by: _builtins.str
+    """The user who made it and keeps level 3."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     permission_level: _builtins.int
     """The caller's level: 1 READ, 2 UPDATE, 3 DELETE. Only in lists."""
     def __init__(
@@ -60,6 +68,8 @@ Global___Base: _TypeAlias = Base  # noqa: Y015
 
 @_typing.final
 class ListBasesRequest(_message.Message):
+    """Request of `ListBases`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -80,6 +90,8 @@ Global___ListBasesRequest: _TypeAlias = ListBasesRequest  # noqa: Y015
 
 @_typing.final
 class ListBasesResponse(_message.Message):
+    """Response of `ListBases`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     BASES_FIELD_NUMBER: _builtins.int
@@ -106,13 +118,17 @@ Global___ListBasesResponse: _TypeAlias = ListBasesResponse  # noqa: Y015
 
 @_typing.final
 class CreateBaseRequest(_message.Message):
+    """Request of `CreateBase`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     MANIFEST_JSON_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Name that people see; 1 to 200 characters."""
     description: _builtins.str
+    """What it is about; at most 10,000 characters. Absent: empty."""
     manifest_json: _builtins.str
     """A JSON object; empty for the default."""
     def __init__(
@@ -134,6 +150,8 @@ Global___CreateBaseRequest: _TypeAlias = CreateBaseRequest  # noqa: Y015
 
 @_typing.final
 class CreateBaseResponse(_message.Message):
+    """The new base; its single fields are what the first clients read."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -143,13 +161,18 @@ class CreateBaseResponse(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     BASE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """As in `base`."""
     name: _builtins.str
+    """As in `base`."""
     description: _builtins.str
+    """As in `base`."""
     type: _builtins.str
+    """"kb"."""
     status: _builtins.str
+    """"published"."""
     @_builtins.property
     def base(self) -> Global___Base:
-        """The whole of it."""
+        """The whole of the base."""
 
     def __init__(
         self,
@@ -171,10 +194,13 @@ Global___CreateBaseResponse: _TypeAlias = CreateBaseResponse  # noqa: Y015
 
 @_typing.final
 class GetBaseRequest(_message.Message):
+    """Request of `GetBase`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the knowledge base."""
     def __init__(
         self,
         *,
@@ -190,14 +216,19 @@ Global___GetBaseRequest: _TypeAlias = GetBaseRequest  # noqa: Y015
 
 @_typing.final
 class UpdateBaseRequest(_message.Message):
+    """Request of `UpdateBase`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the knowledge base."""
     name: _builtins.str
+    """The new name; absent: it stays."""
     description: _builtins.str
+    """The new description; absent: it stays."""
     def __init__(
         self,
         *,
@@ -222,6 +253,8 @@ Global___UpdateBaseRequest: _TypeAlias = UpdateBaseRequest  # noqa: Y015
 
 @_typing.final
 class UpdateBaseResponse(_message.Message):
+    """Empty: `UpdateBase` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -237,10 +270,13 @@ Global___UpdateBaseResponse: _TypeAlias = UpdateBaseResponse  # noqa: Y015
 
 @_typing.final
 class DeleteBaseRequest(_message.Message):
+    """Request of `DeleteBase`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the knowledge base."""
     def __init__(
         self,
         *,
@@ -256,6 +292,8 @@ Global___DeleteBaseRequest: _TypeAlias = DeleteBaseRequest  # noqa: Y015
 
 @_typing.final
 class DeleteBaseResponse(_message.Message):
+    """Empty: `DeleteBase` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -271,15 +309,19 @@ Global___DeleteBaseResponse: _TypeAlias = DeleteBaseResponse  # noqa: Y015
 
 @_typing.final
 class SetPermissionRequest(_message.Message):
+    """Request of `SetPermission`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the knowledge base."""
     user_id: _builtins.str
+    """The user with whom it is shared; at most 200 characters."""
     permission_level: _builtins.int
-    """0 revokes."""
+    """0 revokes, 1 READ, 2 UPDATE, 3 DELETE. The creator keeps 3."""
     def __init__(
         self,
         *,
@@ -297,6 +339,8 @@ Global___SetPermissionRequest: _TypeAlias = SetPermissionRequest  # noqa: Y015
 
 @_typing.final
 class SetPermissionResponse(_message.Message):
+    """Empty: `SetPermission` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -312,11 +356,14 @@ Global___SetPermissionResponse: _TypeAlias = SetPermissionResponse  # noqa: Y015
 
 @_typing.final
 class ListPermissionsRequest(_message.Message):
+    """Request of `ListPermissions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the knowledge base."""
     page_token: _builtins.str
     """Empty for the first page, else the next_page_token of the answer before."""
     def __init__(
@@ -335,12 +382,16 @@ Global___ListPermissionsRequest: _TypeAlias = ListPermissionsRequest  # noqa: Y0
 
 @_typing.final
 class Permission(_message.Message):
+    """What one user may do with a base."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
+    """The user."""
     permission_level: _builtins.int
+    """1 READ, 2 UPDATE, 3 DELETE."""
     def __init__(
         self,
         *,
@@ -357,6 +408,8 @@ Global___Permission: _TypeAlias = Permission  # noqa: Y015
 
 @_typing.final
 class ListPermissionsResponse(_message.Message):
+    """Response of `ListPermissions`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PERMISSIONS_FIELD_NUMBER: _builtins.int
@@ -383,11 +436,14 @@ Global___ListPermissionsResponse: _TypeAlias = ListPermissionsResponse  # noqa: 
 
 @_typing.final
 class UploadStart(_message.Message):
+    """Begins an upload."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     RESPOND_ASYNC_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     respond_async: _builtins.bool
     """True: answer as soon as the files are stored, before they are searchable."""
     def __init__(
@@ -406,11 +462,14 @@ Global___UploadStart: _TypeAlias = UploadStart  # noqa: Y015
 
 @_typing.final
 class FileStart(_message.Message):
+    """Begins a file; the bytes that follow are its own until the next FileStart."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_NAME_FIELD_NUMBER: _builtins.int
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     file_name: _builtins.str
+    """Its extension helps to tell the format; of over 255 characters the last 255 are kept."""
     mime_type: _builtins.str
     """What the sender says it is; the content decides."""
     def __init__(
@@ -429,16 +488,23 @@ Global___FileStart: _TypeAlias = FileStart  # noqa: Y015
 
 @_typing.final
 class UploadRequest(_message.Message):
+    """A step of an upload, in the order that `Upload` says."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     START_FIELD_NUMBER: _builtins.int
     FILE_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
+    """The next bytes of the file, at most 64 KiB."""
     @_builtins.property
-    def start(self) -> Global___UploadStart: ...
+    def start(self) -> Global___UploadStart:
+        """In the first message alone."""
+
     @_builtins.property
-    def file(self) -> Global___FileStart: ...
+    def file(self) -> Global___FileStart:
+        """Before the bytes of each file."""
+
     def __init__(
         self,
         *,
@@ -458,6 +524,8 @@ Global___UploadRequest: _TypeAlias = UploadRequest  # noqa: Y015
 
 @_typing.final
 class UploadedFile(_message.Message):
+    """A file as it was stored."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_ID_FIELD_NUMBER: _builtins.int
@@ -466,9 +534,13 @@ class UploadedFile(_message.Message):
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     file_id: _builtins.str
+    """Lower-case hex SHA-256 of its bytes, by which calls name it."""
     file_name: _builtins.str
+    """Name as it is stored."""
     file_size: _builtins.int
+    """In bytes."""
     mime_type: _builtins.str
+    """By its content."""
     status: _builtins.str
     """"processing" or "ready"."""
     def __init__(
@@ -490,13 +562,18 @@ Global___UploadedFile: _TypeAlias = UploadedFile  # noqa: Y015
 
 @_typing.final
 class UploadResponse(_message.Message):
+    """Response of `Upload`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGE_FIELD_NUMBER: _builtins.int
     FILES_FIELD_NUMBER: _builtins.int
     message: _builtins.str
+    """How many files were taken, as a sentence."""
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___UploadedFile]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___UploadedFile]:
+        """In the order in which they were sent."""
+
     def __init__(
         self,
         *,
@@ -513,6 +590,8 @@ Global___UploadResponse: _TypeAlias = UploadResponse  # noqa: Y015
 
 @_typing.final
 class File(_message.Message):
+    """A file of a base with its text."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -532,20 +611,33 @@ class File(_message.Message):
     QUEUE_POSITION_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number in the order in which files were added."""
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     file_name: _builtins.str
+    """Name with its extension."""
     file_path: _builtins.str
+    """Where the store of files keeps the bytes; of no use outside."""
     file_hash: _builtins.str
+    """Lower-case hex SHA-256 of the bytes, by which calls name the file."""
     text: _builtins.str
+    """Text that was read; empty until the file is "ready", and where `ListFilesRequest.without_text` asks for that."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     updated_at_us: _builtins.int
+    """When it was last changed, in microseconds since the epoch."""
     status: _builtins.str
+    """"processing", "ready" or "failed"."""
     progress: _builtins.float
+    """From 0 to 1; 1 when it is ready."""
     error: _builtins.str
+    """Why it failed; not set where it did not."""
     size: _builtins.int
     """In bytes."""
     mime_type: _builtins.str
+    """By its content."""
     uploaded_by: _builtins.str
+    """The user who added it."""
     queue_position: _builtins.int
     """Among all uploads that wait, from 1."""
     @_builtins.property
@@ -589,6 +681,8 @@ Global___File: _TypeAlias = File  # noqa: Y015
 
 @_typing.final
 class ListFilesRequest(_message.Message):
+    """Request of `ListFiles`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
@@ -597,9 +691,11 @@ class ListFilesRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     WITHOUT_TEXT_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     limit: _builtins.int
     """1 to 1000; without one: all."""
     offset: _builtins.int
+    """How many to leave out at the beginning."""
     name: _builtins.str
     """Only files whose names hold it, in any case."""
     without_text: _builtins.bool
@@ -632,8 +728,11 @@ class ListFilesResponse(_message.Message):
     FILE_FIELD_NUMBER: _builtins.int
     MORE_TEXT_FIELD_NUMBER: _builtins.int
     more_text: _builtins.str
+    """Continues the text of the file before."""
     @_builtins.property
-    def file(self) -> Global___File: ...
+    def file(self) -> Global___File:
+        """The next file."""
+
     def __init__(
         self,
         *,
@@ -652,10 +751,15 @@ Global___ListFilesResponse: _TypeAlias = ListFilesResponse  # noqa: Y015
 
 @_typing.final
 class GetFileRequest(_message.Message):
+    """Request of `GetFile`, `StreamFile`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_HASH_FIELD_NUMBER: _builtins.int
     file_hash: _builtins.str
+    """Lower-case hex SHA-256 of the bytes. Where several bases hold the file: the caller's own, then one that the
+    caller may READ, then any.
+    """
     def __init__(
         self,
         *,
@@ -671,15 +775,19 @@ Global___GetFileRequest: _TypeAlias = GetFileRequest  # noqa: Y015
 
 @_typing.final
 class DownloadRequest(_message.Message):
+    """Request of `Download`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_HASH_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     LENGTH_FIELD_NUMBER: _builtins.int
     file_hash: _builtins.str
+    """Lower-case hex SHA-256 of the bytes."""
     offset: _builtins.int
-    """First byte wanted, and how many; without a length, to the end."""
+    """First byte wanted, from 0."""
     length: _builtins.int
+    """How many bytes; absent: to the end."""
     def __init__(
         self,
         *,
@@ -699,12 +807,16 @@ Global___DownloadRequest: _TypeAlias = DownloadRequest  # noqa: Y015
 
 @_typing.final
 class DownloadStart(_message.Message):
+    """What the file is; comes once, before the bytes."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_NAME_FIELD_NUMBER: _builtins.int
     SIZE_FIELD_NUMBER: _builtins.int
     file_name: _builtins.str
+    """Name with its extension."""
     size: _builtins.int
+    """Length of the whole file in bytes."""
     def __init__(
         self,
         *,
@@ -721,13 +833,18 @@ Global___DownloadStart: _TypeAlias = DownloadStart  # noqa: Y015
 
 @_typing.final
 class DownloadResponse(_message.Message):
+    """Response of `Download`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     START_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
+    """The next bytes, at most 64 KiB."""
     @_builtins.property
-    def start(self) -> Global___DownloadStart: ...
+    def start(self) -> Global___DownloadStart:
+        """In the first message."""
+
     def __init__(
         self,
         *,
@@ -746,6 +863,8 @@ Global___DownloadResponse: _TypeAlias = DownloadResponse  # noqa: Y015
 
 @_typing.final
 class SearchOptions(_message.Message):
+    """How a search is done; not set: with all defaults."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOP_K_FIELD_NUMBER: _builtins.int
@@ -755,18 +874,18 @@ class SearchOptions(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     HIGHLIGHT_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
-    """1 to 50; without one: 10."""
+    """The most results: 1 to 50; without one: 10."""
     min_similarity: _builtins.float
-    """0 to 1."""
+    """0 to 1: less similar chunks are left out."""
     per_file: _builtins.int
     """At most so many results of one file."""
     mode: _builtins.str
-    """hybrid, text or vector; without one: hybrid."""
+    """"hybrid" (by words and by meaning), "text" (by words) or "vector" (by meaning); without one: "hybrid"."""
     highlight: _builtins.bool
-    """Whether to tell where words of the query stand."""
+    """Tell where words of the query stand in each result."""
     @_builtins.property
     def file_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Only in these files; none: in all of the base."""
+        """Only in these files, by their hashes; at most 1000. None: in all of the base."""
 
     def __init__(
         self,
@@ -799,15 +918,21 @@ Global___SearchOptions: _TypeAlias = SearchOptions  # noqa: Y015
 
 @_typing.final
 class SearchRequest(_message.Message):
+    """Request of `Search`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     query: _builtins.str
+    """A question or words; at most 100,000 characters, of which the search by words reads 4,000."""
     @_builtins.property
-    def options(self) -> Global___SearchOptions: ...
+    def options(self) -> Global___SearchOptions:
+        """Not set: the defaults."""
+
     def __init__(
         self,
         *,
@@ -825,12 +950,16 @@ Global___SearchRequest: _TypeAlias = SearchRequest  # noqa: Y015
 
 @_typing.final
 class Highlight(_message.Message):
+    """A stretch of a text, counted in characters."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     START_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
     start: _builtins.int
+    """First character, from 0."""
     end: _builtins.int
+    """The character behind the last."""
     def __init__(
         self,
         *,
@@ -847,6 +976,8 @@ Global___Highlight: _TypeAlias = Highlight  # noqa: Y015
 
 @_typing.final
 class SearchResult(_message.Message):
+    """A chunk that fits the query."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_FIELD_NUMBER: _builtins.int
@@ -861,18 +992,27 @@ class SearchResult(_message.Message):
     URL_FIELD_NUMBER: _builtins.int
     SOURCE_URL_FIELD_NUMBER: _builtins.int
     chunk: _builtins.str
+    """Text of the chunk."""
     file_id: _builtins.str
+    """Hash of its file."""
     metadata: _builtins.str
+    """JSON text of where it stands: page, headings, sheet, rows, slide, times, position. Not set where that is not
+    known.
+    """
     similarity: _builtins.float
+    """0 to 1, the higher of both scores; higher is more relevant."""
     chunk_id: _builtins.str
+    """Id for `GetChunk`."""
     file_name: _builtins.str
+    """Name of its file."""
     text_score: _builtins.float
-    """Not set where that search did not find the chunk."""
+    """Of the search by words, 0 to 1; not set where it did not find the chunk."""
     vector_score: _builtins.float
+    """Of the search by meaning, 0 to 1; not set where it did not find the chunk."""
     url: _builtins.str
     """A signed address of the file, which needs no key and expires."""
     source_url: _builtins.str
-    """Where a source of the base read the file."""
+    """The web page or the file of a folder that a source of the base read; not set for uploads."""
     @_builtins.property
     def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
         """Characters of the chunk."""
@@ -917,11 +1057,15 @@ Global___SearchResult: _TypeAlias = SearchResult  # noqa: Y015
 
 @_typing.final
 class SearchResponse(_message.Message):
+    """Response of `Search`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESULTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]: ...
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
+        """The best first, at most `top_k`."""
+
     def __init__(
         self,
         *,
@@ -937,10 +1081,13 @@ Global___SearchResponse: _TypeAlias = SearchResponse  # noqa: Y015
 
 @_typing.final
 class GetChunkRequest(_message.Message):
+    """Request of `GetChunk`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
+    """As a search answers it."""
     def __init__(
         self,
         *,
@@ -956,6 +1103,8 @@ Global___GetChunkRequest: _TypeAlias = GetChunkRequest  # noqa: Y015
 
 @_typing.final
 class Chunk(_message.Message):
+    """A searchable piece of a file."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
@@ -965,11 +1114,17 @@ class Chunk(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     CREATED_AT_US_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
+    """Its id."""
     user_id: _builtins.str
+    """The user who added the file."""
     chunk: _builtins.str
+    """Text of the chunk."""
     file_id: _builtins.str
+    """Hash of its file."""
     metadata: _builtins.str
+    """JSON text of where it stands, as in `SearchResult`."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     def __init__(
         self,
         *,
@@ -992,15 +1147,19 @@ Global___Chunk: _TypeAlias = Chunk  # noqa: Y015
 
 @_typing.final
 class ListChunksRequest(_message.Message):
+    """Request of `ListChunks`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_ID_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     file_id: _builtins.str
+    """Hash of the file."""
     limit: _builtins.int
-    """Without one: 5."""
+    """1 to 1000; without one: 5."""
     offset: _builtins.int
+    """How many to leave out at the beginning."""
     def __init__(
         self,
         *,
@@ -1020,6 +1179,8 @@ Global___ListChunksRequest: _TypeAlias = ListChunksRequest  # noqa: Y015
 
 @_typing.final
 class ListChunksResponse(_message.Message):
+    """Response of `ListChunks`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNKS_FIELD_NUMBER: _builtins.int
@@ -1027,8 +1188,11 @@ class ListChunksResponse(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     total: _builtins.int
+    """All chunks of the file."""
     limit: _builtins.int
+    """The limit that was used."""
     offset: _builtins.int
+    """The offset that was used."""
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___Chunk]:
         """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""

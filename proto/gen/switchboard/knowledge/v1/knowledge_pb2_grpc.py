@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class KnowledgeServiceStub:
-    """Knowledge bases: files in, answers from them out.
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
     """
 
     def __init__(self, channel):
@@ -113,61 +114,71 @@ class KnowledgeServiceStub:
 
 
 class KnowledgeServiceServicer:
-    """Knowledge bases: files in, answers from them out.
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
     """
 
     def ListBases(self, request, context):
-        """Those that the caller may access.
+        """Those that the caller may access, for an admin all.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateBase(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Makes an empty base that belongs to the caller. INVALID_ARGUMENT for an empty name.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetBase(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Name and description of a base. Needs READ.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateBase(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Changes name and description. Needs UPDATE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteBase(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Deletes a base with its files. Needs DELETE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetPermission(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Shares a base with a user, or no longer. Needs DELETE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListPermissions(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """With whom a base is shared. Needs DELETE.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Upload(self, request_iterator, context):
-        """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB.
+        """Adds files to a base, all of them or none. Needs UPDATE. First an UploadStart, then for each file a FileStart and
+        its bytes in pieces of at most 64 KiB. RESOURCE_EXHAUSTED for too many or too large files, INVALID_ARGUMENT for
+        formats that are not read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListFiles(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Files of a base with their texts.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -194,19 +205,22 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Search(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The chunks of a base that fit a query best.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetChunk(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """One chunk by its id.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListChunks(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The chunks of a file in its order.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -298,7 +312,8 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class KnowledgeService:
-    """Knowledge bases: files in, answers from them out.
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
     """
 
     @staticmethod

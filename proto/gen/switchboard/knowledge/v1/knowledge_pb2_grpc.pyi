@@ -27,23 +27,35 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class KnowledgeServiceStub:
-    """Knowledge bases: files in, answers from them out."""
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> KnowledgeServiceAsyncStub: ...
     ListBases: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListBasesRequest, _knowledge_pb2.ListBasesResponse]
-    """Those that the caller may access."""
+    """Those that the caller may access, for an admin all."""
     CreateBase: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.CreateBaseRequest, _knowledge_pb2.CreateBaseResponse]
+    """Makes an empty base that belongs to the caller. INVALID_ARGUMENT for an empty name."""
     GetBase: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetBaseRequest, _knowledge_pb2.Base]
+    """Name and description of a base. Needs READ."""
     UpdateBase: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.UpdateBaseRequest, _knowledge_pb2.UpdateBaseResponse]
+    """Changes name and description. Needs UPDATE."""
     DeleteBase: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.DeleteBaseRequest, _knowledge_pb2.DeleteBaseResponse]
+    """Deletes a base with its files. Needs DELETE."""
     SetPermission: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SetPermissionRequest, _knowledge_pb2.SetPermissionResponse]
+    """Shares a base with a user, or no longer. Needs DELETE."""
     ListPermissions: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]
+    """With whom a base is shared. Needs DELETE."""
     Upload: _grpc.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]
-    """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
+    """Adds files to a base, all of them or none. Needs UPDATE. First an UploadStart, then for each file a FileStart and
+    its bytes in pieces of at most 64 KiB. RESOURCE_EXHAUSTED for too many or too large files, INVALID_ARGUMENT for
+    formats that are not read.
+    """
     ListFiles: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]
+    """Files of a base with their texts."""
     GetFile: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]
     """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it."""
     StreamFile: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.ListFilesResponse]
@@ -51,25 +63,40 @@ class KnowledgeServiceStub:
     Download: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
     Search: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SearchRequest, _knowledge_pb2.SearchResponse]
+    """The chunks of a base that fit a query best."""
     GetChunk: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetChunkRequest, _knowledge_pb2.Chunk]
+    """One chunk by its id."""
     ListChunks: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListChunksRequest, _knowledge_pb2.ListChunksResponse]
+    """The chunks of a file in its order."""
 
 @_typing.type_check_only
 class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
-    """Knowledge bases: files in, answers from them out."""
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListBases: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListBasesRequest, _knowledge_pb2.ListBasesResponse]  # type: ignore[assignment]
-    """Those that the caller may access."""
+    """Those that the caller may access, for an admin all."""
     CreateBase: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.CreateBaseRequest, _knowledge_pb2.CreateBaseResponse]  # type: ignore[assignment]
+    """Makes an empty base that belongs to the caller. INVALID_ARGUMENT for an empty name."""
     GetBase: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetBaseRequest, _knowledge_pb2.Base]  # type: ignore[assignment]
+    """Name and description of a base. Needs READ."""
     UpdateBase: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.UpdateBaseRequest, _knowledge_pb2.UpdateBaseResponse]  # type: ignore[assignment]
+    """Changes name and description. Needs UPDATE."""
     DeleteBase: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.DeleteBaseRequest, _knowledge_pb2.DeleteBaseResponse]  # type: ignore[assignment]
+    """Deletes a base with its files. Needs DELETE."""
     SetPermission: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SetPermissionRequest, _knowledge_pb2.SetPermissionResponse]  # type: ignore[assignment]
+    """Shares a base with a user, or no longer. Needs DELETE."""
     ListPermissions: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]  # type: ignore[assignment]
+    """With whom a base is shared. Needs DELETE."""
     Upload: _aio.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]  # type: ignore[assignment]
-    """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
+    """Adds files to a base, all of them or none. Needs UPDATE. First an UploadStart, then for each file a FileStart and
+    its bytes in pieces of at most 64 KiB. RESOURCE_EXHAUSTED for too many or too large files, INVALID_ARGUMENT for
+    formats that are not read.
+    """
     ListFiles: _aio.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
+    """Files of a base with their texts."""
     GetFile: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]  # type: ignore[assignment]
     """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it."""
     StreamFile: _aio.UnaryStreamMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
@@ -77,11 +104,16 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     Download: _aio.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]  # type: ignore[assignment]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
     Search: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SearchRequest, _knowledge_pb2.SearchResponse]  # type: ignore[assignment]
+    """The chunks of a base that fit a query best."""
     GetChunk: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetChunkRequest, _knowledge_pb2.Chunk]  # type: ignore[assignment]
+    """One chunk by its id."""
     ListChunks: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListChunksRequest, _knowledge_pb2.ListChunksResponse]  # type: ignore[assignment]
+    """The chunks of a file in its order."""
 
 class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Knowledge bases: files in, answers from them out."""
+    """Knowledge bases: files in, answers from them out. Levels: 1 READ, 2 UPDATE, 3 DELETE; an admin has 3 everywhere.
+    NOT_FOUND for what is unknown, PERMISSION_DENIED for too low a level.
+    """
 
     @_abc_1.abstractmethod
     def ListBases(
@@ -89,49 +121,55 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _knowledge_pb2.ListBasesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.ListBasesResponse, _abc.Awaitable[_knowledge_pb2.ListBasesResponse]]:
-        """Those that the caller may access."""
+        """Those that the caller may access, for an admin all."""
 
     @_abc_1.abstractmethod
     def CreateBase(
         self,
         request: _knowledge_pb2.CreateBaseRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.CreateBaseResponse, _abc.Awaitable[_knowledge_pb2.CreateBaseResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.CreateBaseResponse, _abc.Awaitable[_knowledge_pb2.CreateBaseResponse]]:
+        """Makes an empty base that belongs to the caller. INVALID_ARGUMENT for an empty name."""
 
     @_abc_1.abstractmethod
     def GetBase(
         self,
         request: _knowledge_pb2.GetBaseRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.Base, _abc.Awaitable[_knowledge_pb2.Base]]: ...
+    ) -> _typing.Union[_knowledge_pb2.Base, _abc.Awaitable[_knowledge_pb2.Base]]:
+        """Name and description of a base. Needs READ."""
 
     @_abc_1.abstractmethod
     def UpdateBase(
         self,
         request: _knowledge_pb2.UpdateBaseRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.UpdateBaseResponse, _abc.Awaitable[_knowledge_pb2.UpdateBaseResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.UpdateBaseResponse, _abc.Awaitable[_knowledge_pb2.UpdateBaseResponse]]:
+        """Changes name and description. Needs UPDATE."""
 
     @_abc_1.abstractmethod
     def DeleteBase(
         self,
         request: _knowledge_pb2.DeleteBaseRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.DeleteBaseResponse, _abc.Awaitable[_knowledge_pb2.DeleteBaseResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.DeleteBaseResponse, _abc.Awaitable[_knowledge_pb2.DeleteBaseResponse]]:
+        """Deletes a base with its files. Needs DELETE."""
 
     @_abc_1.abstractmethod
     def SetPermission(
         self,
         request: _knowledge_pb2.SetPermissionRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.SetPermissionResponse, _abc.Awaitable[_knowledge_pb2.SetPermissionResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.SetPermissionResponse, _abc.Awaitable[_knowledge_pb2.SetPermissionResponse]]:
+        """Shares a base with a user, or no longer. Needs DELETE."""
 
     @_abc_1.abstractmethod
     def ListPermissions(
         self,
         request: _knowledge_pb2.ListPermissionsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.ListPermissionsResponse, _abc.Awaitable[_knowledge_pb2.ListPermissionsResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.ListPermissionsResponse, _abc.Awaitable[_knowledge_pb2.ListPermissionsResponse]]:
+        """With whom a base is shared. Needs DELETE."""
 
     @_abc_1.abstractmethod
     def Upload(
@@ -139,14 +177,18 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_knowledge_pb2.UploadRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.UploadResponse, _abc.Awaitable[_knowledge_pb2.UploadResponse]]:
-        """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
+        """Adds files to a base, all of them or none. Needs UPDATE. First an UploadStart, then for each file a FileStart and
+        its bytes in pieces of at most 64 KiB. RESOURCE_EXHAUSTED for too many or too large files, INVALID_ARGUMENT for
+        formats that are not read.
+        """
 
     @_abc_1.abstractmethod
     def ListFiles(
         self,
         request: _knowledge_pb2.ListFilesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_abc.Iterator[_knowledge_pb2.ListFilesResponse], _abc.AsyncIterator[_knowledge_pb2.ListFilesResponse]]: ...
+    ) -> _typing.Union[_abc.Iterator[_knowledge_pb2.ListFilesResponse], _abc.AsyncIterator[_knowledge_pb2.ListFilesResponse]]:
+        """Files of a base with their texts."""
 
     @_abc_1.abstractmethod
     def GetFile(
@@ -177,20 +219,23 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _knowledge_pb2.SearchRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.SearchResponse, _abc.Awaitable[_knowledge_pb2.SearchResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.SearchResponse, _abc.Awaitable[_knowledge_pb2.SearchResponse]]:
+        """The chunks of a base that fit a query best."""
 
     @_abc_1.abstractmethod
     def GetChunk(
         self,
         request: _knowledge_pb2.GetChunkRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.Chunk, _abc.Awaitable[_knowledge_pb2.Chunk]]: ...
+    ) -> _typing.Union[_knowledge_pb2.Chunk, _abc.Awaitable[_knowledge_pb2.Chunk]]:
+        """One chunk by its id."""
 
     @_abc_1.abstractmethod
     def ListChunks(
         self,
         request: _knowledge_pb2.ListChunksRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.ListChunksResponse, _abc.Awaitable[_knowledge_pb2.ListChunksResponse]]: ...
+    ) -> _typing.Union[_knowledge_pb2.ListChunksResponse, _abc.Awaitable[_knowledge_pb2.ListChunksResponse]]:
+        """The chunks of a file in its order."""
 
 def add_KnowledgeServiceServicer_to_server(servicer: KnowledgeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

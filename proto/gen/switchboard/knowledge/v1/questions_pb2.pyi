@@ -20,13 +20,16 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class EarlierTurn(_message.Message):
+    """Something that was said before the question."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
     role: _builtins.str
-    """user or assistant."""
+    """"user" or "assistant"."""
     content: _builtins.str
+    """What was said; at most 20,000 characters."""
     def __init__(
         self,
         *,
@@ -43,16 +46,20 @@ Global___EarlierTurn: _TypeAlias = EarlierTurn  # noqa: Y015
 
 @_typing.final
 class AskRequest(_message.Message):
+    """Request of `Ask`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     QUESTION_FIELD_NUMBER: _builtins.int
     HISTORY_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     question: _builtins.str
+    """At most 10,000 characters."""
     @_builtins.property
     def history(self) -> _containers.RepeatedCompositeFieldContainer[Global___EarlierTurn]:
-        """The oldest first."""
+        """What was said before, the oldest first; at most 100 turns."""
 
     def __init__(
         self,
@@ -71,6 +78,8 @@ Global___AskRequest: _TypeAlias = AskRequest  # noqa: Y015
 
 @_typing.final
 class Citation(_message.Message):
+    """A passage that the answer stands on."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
@@ -82,8 +91,11 @@ class Citation(_message.Message):
     index: _builtins.int
     """The number in the answer: 1 for [1]."""
     chunk_id: _builtins.str
+    """Id for `KnowledgeService.GetChunk`."""
     file_name: _builtins.str
+    """Name of the file that it stands in."""
     page: _builtins.int
+    """Page of the document, from 1; not set where there are no pages."""
     quote: _builtins.str
     """A stretch of the chunk, word for word."""
     place: _builtins.str
@@ -110,6 +122,8 @@ Global___Citation: _TypeAlias = Citation  # noqa: Y015
 
 @_typing.final
 class AskResponse(_message.Message):
+    """Response of `Ask`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ANSWER_FIELD_NUMBER: _builtins.int
@@ -120,7 +134,9 @@ class AskResponse(_message.Message):
     unsearched: _builtins.bool
     """A model answered without a search: nothing in the base bears the answer out."""
     @_builtins.property
-    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]: ...
+    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]:
+        """The passages that marks in the answer point to."""
+
     def __init__(
         self,
         *,

@@ -47,7 +47,9 @@ class QuestionServiceServicer:
     """
 
     def Ask(self, request, context):
-        """What the model of a rule answers from a base, else the best passages.
+        """Answers a question from a base: by the model of a rule that may search it, else with the best passages.
+        NOT_FOUND, PERMISSION_DENIED for the base; UNAVAILABLE where the model gives no answer, RESOURCE_EXHAUSTED while
+        too many questions are under way. Answers take up to 120 seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,10 @@ class QuestionServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> QuestionServiceAsyncStub: ...
     Ask: _grpc.UnaryUnaryMultiCallable[_questions_pb2.AskRequest, _questions_pb2.AskResponse]
-    """What the model of a rule answers from a base, else the best passages."""
+    """Answers a question from a base: by the model of a rule that may search it, else with the best passages.
+    NOT_FOUND, PERMISSION_DENIED for the base; UNAVAILABLE where the model gives no answer, RESOURCE_EXHAUSTED while
+    too many questions are under way. Answers take up to 120 seconds.
+    """
 
 @_typing.type_check_only
 class QuestionServiceAsyncStub(QuestionServiceStub):
@@ -42,7 +45,10 @@ class QuestionServiceAsyncStub(QuestionServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Ask: _aio.UnaryUnaryMultiCallable[_questions_pb2.AskRequest, _questions_pb2.AskResponse]  # type: ignore[assignment]
-    """What the model of a rule answers from a base, else the best passages."""
+    """Answers a question from a base: by the model of a rule that may search it, else with the best passages.
+    NOT_FOUND, PERMISSION_DENIED for the base; UNAVAILABLE where the model gives no answer, RESOURCE_EXHAUSTED while
+    too many questions are under way. Answers take up to 120 seconds.
+    """
 
 class QuestionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Questions to knowledge bases."""
@@ -53,6 +59,9 @@ class QuestionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _questions_pb2.AskRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_questions_pb2.AskResponse, _abc.Awaitable[_questions_pb2.AskResponse]]:
-        """What the model of a rule answers from a base, else the best passages."""
+        """Answers a question from a base: by the model of a rule that may search it, else with the best passages.
+        NOT_FOUND, PERMISSION_DENIED for the base; UNAVAILABLE where the model gives no answer, RESOURCE_EXHAUSTED while
+        too many questions are under way. Answers take up to 120 seconds.
+        """
 
 def add_QuestionServiceServicer_to_server(servicer: QuestionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -20,15 +20,19 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class AddPagesRequest(_message.Message):
+    """Request of `AddPages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     URL_FIELD_NUMBER: _builtins.int
     EVERY_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     url: _builtins.str
+    """A web page, a sitemap or sitemap index (XML, also as .gz), or a file of a known format; at most 2,000 characters."""
     every: _builtins.float
-    """Minutes between two passes; not set: it is read once."""
+    """Minutes between two passes, from 1 to 43200; not set: it is read once."""
     def __init__(
         self,
         *,
@@ -48,6 +52,8 @@ Global___AddPagesRequest: _TypeAlias = AddPagesRequest  # noqa: Y015
 
 @_typing.final
 class Source(_message.Message):
+    """A place outside from which a base reads."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -68,28 +74,39 @@ class Source(_message.Message):
     FAILED_FIELD_NUMBER: _builtins.int
     WAITING_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number that calls name it by."""
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     kind: _builtins.str
-    """web or drive."""
+    """"web" or "drive"."""
     address: _builtins.str
+    """The web address, or that of the folder."""
     instance_id: _builtins.int
-    """The channel instance that feeds a folder."""
+    """The channel instance that feeds a folder; not set for web pages."""
     every: _builtins.float
+    """Minutes between two passes; not set: it was read once."""
     created_by: _builtins.str
+    """The user who added it."""
     created_at_us: _builtins.int
+    """When it was made, in microseconds since the epoch."""
     state: _builtins.str
-    """waiting, reading or idle."""
+    """"waiting" for its first pass, "reading", or "idle" until the next one."""
     read_at_us: _builtins.int
-    """The end of the last pass."""
+    """End of the last pass, in microseconds since the epoch; not set: none has ended."""
     next_at_us: _builtins.int
+    """Begin of the next pass, in microseconds since the epoch; not set where none is planned."""
     error: _builtins.str
+    """Why the last pass did not end well; not set where it did."""
     note: _builtins.str
-    """What was passed over."""
+    """What was passed over, as a sentence; not set for nothing."""
     found: _builtins.int
-    """Pages, those that are found in the base, those that say why they are not read, and those still to be read."""
+    """Pages or files that it names."""
     read: _builtins.int
+    """Those that are found in the base."""
     failed: _builtins.int
+    """Those that say why they are not read."""
     waiting: _builtins.int
+    """Those still to be read in this pass."""
     def __init__(
         self,
         *,
@@ -144,14 +161,17 @@ Global___Source: _TypeAlias = Source  # noqa: Y015
 
 @_typing.final
 class ListSourcesRequest(_message.Message):
+    """Request of `ListSources`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     cursor: _builtins.int
-    """next of the answer before; 0 for the first page."""
+    """0 for the first page, else `next` of the answer before."""
     limit: _builtins.int
     """1 to 200; 0: 50."""
     def __init__(
@@ -171,13 +191,18 @@ Global___ListSourcesRequest: _TypeAlias = ListSourcesRequest  # noqa: Y015
 
 @_typing.final
 class ListSourcesResponse(_message.Message):
+    """Response of `ListSources`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SOURCES_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     next: _builtins.int
+    """`cursor` of the next page; absent on the last page."""
     @_builtins.property
-    def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___Source]: ...
+    def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___Source]:
+        """The newest first, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -196,6 +221,8 @@ Global___ListSourcesResponse: _TypeAlias = ListSourcesResponse  # noqa: Y015
 
 @_typing.final
 class ListSourcePagesRequest(_message.Message):
+    """Request of `ListSourcePages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
@@ -204,11 +231,15 @@ class ListSourcePagesRequest(_message.Message):
     CURSOR_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     source_id: _builtins.int
+    """Id of the source."""
     status: _builtins.str
     """Only those of this status; empty: all."""
     cursor: _builtins.int
+    """0 for the first page, else `next` of the answer before."""
     limit: _builtins.int
+    """1 to 200; 0: 50."""
     def __init__(
         self,
         *,
@@ -228,6 +259,8 @@ Global___ListSourcePagesRequest: _TypeAlias = ListSourcePagesRequest  # noqa: Y0
 
 @_typing.final
 class SourcePage(_message.Message):
+    """A page of a website, or a file of a folder."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -238,14 +271,21 @@ class SourcePage(_message.Message):
     READ_AT_US_FIELD_NUMBER: _builtins.int
     FILE_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Number in the order in which pages are read."""
     address: _builtins.str
+    """Address of the page, or id of the file."""
     name: _builtins.str
+    """Title of the page, or name of the file; empty where it is not known."""
     status: _builtins.str
-    """waiting, processing, read, failed, skipped or gone."""
+    """"waiting", "processing", "read", "failed" (what was read before stays), "skipped" or "gone" (what was read before
+    does not).
+    """
     error: _builtins.str
+    """Why it is not read; not set where it is."""
     read_at_us: _builtins.int
+    """When it was last read, in microseconds since the epoch; not set: never."""
     file_id: _builtins.str
-    """The file of the base that it is found as."""
+    """Hash of the file of the base that it is found as; not set where it is not."""
     def __init__(
         self,
         *,
@@ -278,13 +318,18 @@ Global___SourcePage: _TypeAlias = SourcePage  # noqa: Y015
 
 @_typing.final
 class ListSourcePagesResponse(_message.Message):
+    """Response of `ListSourcePages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PAGES_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     next: _builtins.int
+    """`cursor` of the next page; absent on the last page."""
     @_builtins.property
-    def pages(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourcePage]: ...
+    def pages(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourcePage]:
+        """In the order in which they are read, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -303,12 +348,16 @@ Global___ListSourcePagesResponse: _TypeAlias = ListSourcePagesResponse  # noqa: 
 
 @_typing.final
 class ReadSourceRequest(_message.Message):
+    """Request of `ReadSource`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     SOURCE_ID_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     source_id: _builtins.int
+    """Id of the source."""
     def __init__(
         self,
         *,
@@ -325,6 +374,8 @@ Global___ReadSourceRequest: _TypeAlias = ReadSourceRequest  # noqa: Y015
 
 @_typing.final
 class ReadSourceResponse(_message.Message):
+    """Empty: `ReadSource` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -340,14 +391,19 @@ Global___ReadSourceResponse: _TypeAlias = ReadSourceResponse  # noqa: Y015
 
 @_typing.final
 class RemoveSourceRequest(_message.Message):
+    """Request of `RemoveSource`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     SOURCE_ID_FIELD_NUMBER: _builtins.int
     KEEP_FILES_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    """Id of the knowledge base."""
     source_id: _builtins.int
+    """Id of the source."""
     keep_files: _builtins.bool
+    """True: what was read stays in the base."""
     def __init__(
         self,
         *,
@@ -365,6 +421,8 @@ Global___RemoveSourceRequest: _TypeAlias = RemoveSourceRequest  # noqa: Y015
 
 @_typing.final
 class RemoveSourceResponse(_message.Message):
+    """Empty: `RemoveSource` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class SourceServiceStub:
-    """Web pages and folders that are read into a base, and again when they change.
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
     """
 
     def __init__(self, channel):
@@ -63,7 +64,8 @@ class SourceServiceStub:
 
 
 class SourceServiceServicer:
-    """Web pages and folders that are read into a base, and again when they change.
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
     """
 
     def AddPages(self, request, context):
@@ -95,7 +97,8 @@ class SourceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RemoveSource(self, request, context):
-        """With its files unless they are to be kept. Needs UPDATE.
+        """Removes a source, with its files unless they are to be kept. Needs UPDATE. ALREADY_EXISTS for a folder that a
+        channel instance feeds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -138,7 +141,8 @@ def add_SourceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SourceService:
-    """Web pages and folders that are read into a base, and again when they change.
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
     """
 
     @staticmethod

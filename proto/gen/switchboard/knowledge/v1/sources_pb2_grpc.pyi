@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SourceServiceStub:
-    """Web pages and folders that are read into a base, and again when they change."""
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -42,11 +44,15 @@ class SourceServiceStub:
     ReadSource: _grpc.UnaryUnaryMultiCallable[_sources_pb2.ReadSourceRequest, _sources_pb2.ReadSourceResponse]
     """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
     RemoveSource: _grpc.UnaryUnaryMultiCallable[_sources_pb2.RemoveSourceRequest, _sources_pb2.RemoveSourceResponse]
-    """With its files unless they are to be kept. Needs UPDATE."""
+    """Removes a source, with its files unless they are to be kept. Needs UPDATE. ALREADY_EXISTS for a folder that a
+    channel instance feeds.
+    """
 
 @_typing.type_check_only
 class SourceServiceAsyncStub(SourceServiceStub):
-    """Web pages and folders that are read into a base, and again when they change."""
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddPages: _aio.UnaryUnaryMultiCallable[_sources_pb2.AddPagesRequest, _sources_pb2.Source]  # type: ignore[assignment]
@@ -58,10 +64,14 @@ class SourceServiceAsyncStub(SourceServiceStub):
     ReadSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.ReadSourceRequest, _sources_pb2.ReadSourceResponse]  # type: ignore[assignment]
     """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
     RemoveSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.RemoveSourceRequest, _sources_pb2.RemoveSourceResponse]  # type: ignore[assignment]
-    """With its files unless they are to be kept. Needs UPDATE."""
+    """Removes a source, with its files unless they are to be kept. Needs UPDATE. ALREADY_EXISTS for a folder that a
+    channel instance feeds.
+    """
 
 class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Web pages and folders that are read into a base, and again when they change."""
+    """Web pages and folders that are read into a base, and again when they change. NOT_FOUND for an unknown base or
+    source, PERMISSION_DENIED for too low a level.
+    """
 
     @_abc_1.abstractmethod
     def AddPages(
@@ -101,6 +111,8 @@ class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sources_pb2.RemoveSourceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sources_pb2.RemoveSourceResponse, _abc.Awaitable[_sources_pb2.RemoveSourceResponse]]:
-        """With its files unless they are to be kept. Needs UPDATE."""
+        """Removes a source, with its files unless they are to be kept. Needs UPDATE. ALREADY_EXISTS for a folder that a
+        channel instance feeds.
+        """
 
 def add_SourceServiceServicer_to_server(servicer: SourceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -22,6 +22,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ListDeadLettersRequest(_message.Message):
+    """Request of `ListDeadLetters`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -61,6 +63,8 @@ Global___ListDeadLettersRequest: _TypeAlias = ListDeadLettersRequest  # noqa: Y0
 
 @_typing.final
 class ListDeadLettersResponse(_message.Message):
+    """Response of `ListDeadLetters`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DEAD_LETTERS_FIELD_NUMBER: _builtins.int
@@ -68,7 +72,9 @@ class ListDeadLettersResponse(_message.Message):
     next: _builtins.str
     """Not set on the last page."""
     @_builtins.property
-    def dead_letters(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadLetter]: ...
+    def dead_letters(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadLetter]:
+        """The latest first."""
+
     def __init__(
         self,
         *,
@@ -87,6 +93,8 @@ Global___ListDeadLettersResponse: _TypeAlias = ListDeadLettersResponse  # noqa: 
 
 @_typing.final
 class InstanceName(_message.Message):
+    """Which channel instance something belongs to."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -94,9 +102,13 @@ class InstanceName(_message.Message):
     CHANNEL_ID_FIELD_NUMBER: _builtins.int
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    """Id of the channel instance."""
     user_id: _builtins.str
+    """The user who owns it."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     def __init__(
         self,
         *,
@@ -115,12 +127,16 @@ Global___InstanceName: _TypeAlias = InstanceName  # noqa: Y015
 
 @_typing.final
 class DeadLetter(_message.Message):
+    """A message that was given up."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def instance(self) -> Global___InstanceName: ...
+    def instance(self) -> Global___InstanceName:
+        """The instance in whose conversation the message is."""
+
     @_builtins.property
     def message(self) -> _messages_pb2.Message:
         """`error` says why it was given up."""
@@ -141,11 +157,14 @@ Global___DeadLetter: _TypeAlias = DeadLetter  # noqa: Y015
 
 @_typing.final
 class DeadLetterId(_message.Message):
+    """Names one message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     message_id: _builtins.str
     """As lists have it: "in-", "out-" or "send-" and a number."""
     def __init__(
@@ -164,6 +183,8 @@ Global___DeadLetterId: _TypeAlias = DeadLetterId  # noqa: Y015
 
 @_typing.final
 class DeadLetterIds(_message.Message):
+    """Names several messages, of any instances that the caller may see."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ITEMS_FIELD_NUMBER: _builtins.int
@@ -186,6 +207,8 @@ Global___DeadLetterIds: _TypeAlias = DeadLetterIds  # noqa: Y015
 
 @_typing.final
 class DeadLetterResults(_message.Message):
+    """What became of each message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESULTS_FIELD_NUMBER: _builtins.int
@@ -208,13 +231,17 @@ Global___DeadLetterResults: _TypeAlias = DeadLetterResults  # noqa: Y015
 
 @_typing.final
 class ItemResult(_message.Message):
+    """What became of one message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     message_id: _builtins.str
+    """The message, as the request named it."""
     error: _builtins.str
     """Why it was refused; not set where it was done."""
     def __init__(
@@ -236,12 +263,16 @@ Global___ItemResult: _TypeAlias = ItemResult  # noqa: Y015
 
 @_typing.final
 class GetDeadLetterResponse(_message.Message):
+    """Response of `GetDeadLetter`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DEAD_LETTER_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def dead_letter(self) -> Global___DeadLetter: ...
+    def dead_letter(self) -> Global___DeadLetter:
+        """The message itself."""
+
     @_builtins.property
     def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadPart]:
         """The parts that were given up; none of an inbound message."""
@@ -262,6 +293,8 @@ Global___GetDeadLetterResponse: _TypeAlias = GetDeadLetterResponse  # noqa: Y015
 
 @_typing.final
 class DeadPart(_message.Message):
+    """One of the messages into which the channel split an outbound message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DELIVERY_ID_FIELD_NUMBER: _builtins.int
@@ -269,8 +302,11 @@ class DeadPart(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     PAYLOAD_FIELD_NUMBER: _builtins.int
     delivery_id: _builtins.int
+    """Id of the delivery, as `InstanceService.ListDeliveries` has it."""
     attempts: _builtins.int
+    """How often it was tried."""
     error: _builtins.str
+    """Why the last try failed; not set where it was never tried."""
     payload: _builtins.str
     """JSON, as it was handed to the channel; at most 100,000 characters."""
     def __init__(
@@ -293,6 +329,8 @@ Global___DeadPart: _TypeAlias = DeadPart  # noqa: Y015
 
 @_typing.final
 class ListInstanceHealthRequest(_message.Message):
+    """Request of `ListInstanceHealth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FAILING_FIELD_NUMBER: _builtins.int
@@ -323,6 +361,8 @@ Global___ListInstanceHealthRequest: _TypeAlias = ListInstanceHealthRequest  # no
 
 @_typing.final
 class ListInstanceHealthResponse(_message.Message):
+    """Response of `ListInstanceHealth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCES_FIELD_NUMBER: _builtins.int
@@ -330,7 +370,9 @@ class ListInstanceHealthResponse(_message.Message):
     next: _builtins.str
     """Not set on the last page."""
     @_builtins.property
-    def instances(self) -> _containers.RepeatedCompositeFieldContainer[Global___InstanceState]: ...
+    def instances(self) -> _containers.RepeatedCompositeFieldContainer[Global___InstanceState]:
+        """Ordered by id, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -349,6 +391,8 @@ Global___ListInstanceHealthResponse: _TypeAlias = ListInstanceHealthResponse  # 
 
 @_typing.final
 class InstanceState(_message.Message):
+    """How one instance does."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_FIELD_NUMBER: _builtins.int
@@ -356,13 +400,21 @@ class InstanceState(_message.Message):
     BACKLOG_FIELD_NUMBER: _builtins.int
     COOLDOWN_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def instance(self) -> Global___InstanceName: ...
+    def instance(self) -> Global___InstanceName:
+        """Which instance it is."""
+
     @_builtins.property
-    def health(self) -> _instances_pb2.Health: ...
+    def health(self) -> _instances_pb2.Health:
+        """As `InstanceService.GetHealth` answers it."""
+
     @_builtins.property
-    def backlog(self) -> Global___Backlog: ...
+    def backlog(self) -> Global___Backlog:
+        """How long its messages have waited."""
+
     @_builtins.property
-    def cooldown(self) -> Global___Cooldown: ...
+    def cooldown(self) -> Global___Cooldown:
+        """What the platform asked it to wait."""
+
     def __init__(
         self,
         *,
@@ -433,6 +485,8 @@ Global___Cooldown: _TypeAlias = Cooldown  # noqa: Y015
 
 @_typing.final
 class GetFiguresRequest(_message.Message):
+    """Request of `GetFigures`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PERIOD_FIELD_NUMBER: _builtins.int
@@ -459,6 +513,8 @@ Global___GetFiguresRequest: _TypeAlias = GetFiguresRequest  # noqa: Y015
 
 @_typing.final
 class Figures(_message.Message):
+    """The numbers of a period, as a whole and step by step."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PERIOD_FIELD_NUMBER: _builtins.int
@@ -471,9 +527,11 @@ class Figures(_message.Message):
     step_seconds: _builtins.int
     """60 for an hour, 1800 for a day."""
     until_us: _builtins.int
-    """What happened later is not counted yet."""
+    """End of the counted time, in microseconds since the epoch. What happened later is not counted yet."""
     @_builtins.property
-    def total(self) -> Global___Counts: ...
+    def total(self) -> Global___Counts:
+        """All steps of the period added up; the percentiles are those of the whole period."""
+
     @_builtins.property
     def points(self) -> _containers.RepeatedCompositeFieldContainer[Global___Figure]:
         """All steps of the period, the oldest first."""
@@ -497,14 +555,18 @@ Global___Figures: _TypeAlias = Figures  # noqa: Y015
 
 @_typing.final
 class Figure(_message.Message):
+    """The numbers of one step."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AT_US_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     at_us: _builtins.int
-    """When the step begins."""
+    """When the step begins, in microseconds since the epoch."""
     @_builtins.property
-    def counts(self) -> Global___Counts: ...
+    def counts(self) -> Global___Counts:
+        """What happened in the step."""
+
     def __init__(
         self,
         *,
@@ -521,6 +583,8 @@ Global___Figure: _TypeAlias = Figure  # noqa: Y015
 
 @_typing.final
 class Counts(_message.Message):
+    """Numbers of messages, and how long answers took."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RECEIVED_FIELD_NUMBER: _builtins.int
@@ -529,15 +593,15 @@ class Counts(_message.Message):
     P50_FIELD_NUMBER: _builtins.int
     P95_FIELD_NUMBER: _builtins.int
     received: _builtins.int
+    """Inbound messages."""
     answered: _builtins.int
     """Answers that reached the platform."""
     failed: _builtins.int
     """Messages of both directions that were given up."""
     p50: _builtins.float
-    """Seconds from a message to its answer that half of the answers, and 95 % of them, took at most; not set where there
-    was none.
-    """
+    """Seconds from a message to its answer that half of the answers took at most; not set where there was none."""
     p95: _builtins.float
+    """Seconds that 95 % of the answers took at most; not set where there was none."""
     def __init__(
         self,
         *,
@@ -564,6 +628,8 @@ Global___Counts: _TypeAlias = Counts  # noqa: Y015
 
 @_typing.final
 class ListFindingsRequest(_message.Message):
+    """Request of `ListFindings`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -579,11 +645,15 @@ Global___ListFindingsRequest: _TypeAlias = ListFindingsRequest  # noqa: Y015
 
 @_typing.final
 class ListFindingsResponse(_message.Message):
+    """Response of `ListFindings`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FINDINGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]: ...
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]:
+        """As `switchboard doctor` lists them."""
+
     def __init__(
         self,
         *,
@@ -599,6 +669,8 @@ Global___ListFindingsResponse: _TypeAlias = ListFindingsResponse  # noqa: Y015
 
 @_typing.final
 class Finding(_message.Message):
+    """One thing that was looked at."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     GRADE_FIELD_NUMBER: _builtins.int
@@ -607,7 +679,9 @@ class Finding(_message.Message):
     grade: _builtins.str
     """"ok", "note" (it works without) or "fail"."""
     subject: _builtins.str
+    """What it is about, such as the name of a setting."""
     text: _builtins.str
+    """What was found and, where it is not "ok", what to do."""
     def __init__(
         self,
         *,

@@ -20,12 +20,20 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Identity(_message.Message):
+    """An address of a person outside this service that was proved to be theirs."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FIELD_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     field: _builtins.str
+    """What it is: "email", "phone", "bot-messenger", "business-messaging", "workspace-chat", "gaming-chat",
+    "community-chat" or "enterprise-chat".
+    """
     value: _builtins.str
+    """Its normal form: phone numbers as "+" and digits ("business-messaging": digits alone), mail addresses in lower
+    case.
+    """
     def __init__(
         self,
         *,
@@ -42,6 +50,8 @@ Global___Identity: _TypeAlias = Identity  # noqa: Y015
 
 @_typing.final
 class ListProvidersRequest(_message.Message):
+    """Request of `ListProviders`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -57,6 +67,8 @@ Global___ListProvidersRequest: _TypeAlias = ListProvidersRequest  # noqa: Y015
 
 @_typing.final
 class ListProvidersResponse(_message.Message):
+    """Response of `ListProviders`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
@@ -81,7 +93,9 @@ class ListProvidersResponse(_message.Message):
 
     PROVIDERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def providers(self) -> _containers.ScalarMap[_builtins.str, _builtins.bool]: ...
+    def providers(self) -> _containers.ScalarMap[_builtins.str, _builtins.bool]:
+        """By the provider's name, such as "email": true where the server has the settings for it."""
+
     def __init__(
         self,
         *,
@@ -97,6 +111,8 @@ Global___ListProvidersResponse: _TypeAlias = ListProvidersResponse  # noqa: Y015
 
 @_typing.final
 class ListIdentitiesRequest(_message.Message):
+    """Request of `ListIdentities`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -112,11 +128,15 @@ Global___ListIdentitiesRequest: _TypeAlias = ListIdentitiesRequest  # noqa: Y015
 
 @_typing.final
 class ListIdentitiesResponse(_message.Message):
+    """Response of `ListIdentities`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     IDENTITIES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def identities(self) -> _containers.RepeatedCompositeFieldContainer[Global___Identity]: ...
+    def identities(self) -> _containers.RepeatedCompositeFieldContainer[Global___Identity]:
+        """All of the caller's; not in pages."""
+
     def __init__(
         self,
         *,
@@ -132,11 +152,15 @@ Global___ListIdentitiesResponse: _TypeAlias = ListIdentitiesResponse  # noqa: Y0
 
 @_typing.final
 class RemoveIdentityRequest(_message.Message):
+    """Request of `RemoveIdentity`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     IDENTITY_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def identity(self) -> Global___Identity: ...
+    def identity(self) -> Global___Identity:
+        """Both its field and its value are needed."""
+
     def __init__(
         self,
         *,
@@ -152,6 +176,8 @@ Global___RemoveIdentityRequest: _TypeAlias = RemoveIdentityRequest  # noqa: Y015
 
 @_typing.final
 class RemoveIdentityResponse(_message.Message):
+    """Empty: `RemoveIdentity` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -167,6 +193,8 @@ Global___RemoveIdentityResponse: _TypeAlias = RemoveIdentityResponse  # noqa: Y0
 
 @_typing.final
 class StartBotMessengerRequest(_message.Message):
+    """Request of `StartBotMessenger`, which takes nothing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -182,14 +210,19 @@ Global___StartBotMessengerRequest: _TypeAlias = StartBotMessengerRequest  # noqa
 
 @_typing.final
 class StartBotMessengerResponse(_message.Message):
+    """Response of `StartBotMessenger`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     DEEP_LINK_FIELD_NUMBER: _builtins.int
     EXPIRES_IN_SECONDS_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     deep_link: _builtins.str
+    """Address that the person opens; good for one user and one use."""
     expires_in_seconds: _builtins.int
+    """How long the link is good: 300."""
     message: _builtins.str
+    """What to do with the link, as a sentence for the person."""
     def __init__(
         self,
         *,
@@ -207,6 +240,8 @@ Global___StartBotMessengerResponse: _TypeAlias = StartBotMessengerResponse  # no
 
 @_typing.final
 class BotWebhookRequest(_message.Message):
+    """A call of the messenger platform, as it came in."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
@@ -232,8 +267,11 @@ class BotWebhookRequest(_message.Message):
     HEADERS_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
     body: _builtins.bytes
+    """Body of the call, byte for byte."""
     @_builtins.property
-    def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Headers of the call by their lower-case names; the platform's secret among them is the proof of origin."""
+
     def __init__(
         self,
         *,
@@ -250,6 +288,8 @@ Global___BotWebhookRequest: _TypeAlias = BotWebhookRequest  # noqa: Y015
 
 @_typing.final
 class BotWebhookResponse(_message.Message):
+    """Empty: the call was accepted, whatever it led to."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -265,14 +305,19 @@ Global___BotWebhookResponse: _TypeAlias = BotWebhookResponse  # noqa: Y015
 
 @_typing.final
 class CompleteBotMessengerRequest(_message.Message):
+    """Request of `CompleteBotMessenger`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKEN_FIELD_NUMBER: _builtins.int
     BOT_MESSENGER_ID_FIELD_NUMBER: _builtins.int
     PHONE_FIELD_NUMBER: _builtins.int
     token: _builtins.str
+    """Token of the link, which names the user; at most 200 characters."""
     bot_messenger_id: _builtins.str
+    """Id of the person at the messenger platform; at most 20 characters."""
     phone: _builtins.str
+    """Phone number that the person shared as their own; at most 40 characters."""
     def __init__(
         self,
         *,
@@ -290,10 +335,13 @@ Global___CompleteBotMessengerRequest: _TypeAlias = CompleteBotMessengerRequest  
 
 @_typing.final
 class CompleteBotMessengerResponse(_message.Message):
+    """Response of `CompleteBotMessenger`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
+    """The platform user whom the identities belong to now."""
     def __init__(
         self,
         *,
@@ -309,10 +357,13 @@ Global___CompleteBotMessengerResponse: _TypeAlias = CompleteBotMessengerResponse
 
 @_typing.final
 class StartEmailRequest(_message.Message):
+    """Request of `StartEmail`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EMAIL_FIELD_NUMBER: _builtins.int
     email: _builtins.str
+    """Address that the code goes to; at most 254 characters."""
     def __init__(
         self,
         *,
@@ -328,12 +379,16 @@ Global___StartEmailRequest: _TypeAlias = StartEmailRequest  # noqa: Y015
 
 @_typing.final
 class StartEmailResponse(_message.Message):
+    """Response of `StartEmail`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EXPIRES_IN_SECONDS_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     expires_in_seconds: _builtins.int
+    """How long the code is good: 600."""
     message: _builtins.str
+    """A sentence for the person."""
     def __init__(
         self,
         *,
@@ -350,10 +405,13 @@ Global___StartEmailResponse: _TypeAlias = StartEmailResponse  # noqa: Y015
 
 @_typing.final
 class VerifyEmailRequest(_message.Message):
+    """Request of `VerifyEmail`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     OTP_FIELD_NUMBER: _builtins.int
     otp: _builtins.str
+    """The six digits of the code. Five wrong tries void it."""
     def __init__(
         self,
         *,
@@ -369,12 +427,16 @@ Global___VerifyEmailRequest: _TypeAlias = VerifyEmailRequest  # noqa: Y015
 
 @_typing.final
 class VerifyEmailResponse(_message.Message):
+    """Response of `VerifyEmail`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EMAIL_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     email: _builtins.str
+    """The address that is verified now."""
     message: _builtins.str
+    """A sentence for the person."""
     def __init__(
         self,
         *,
@@ -391,10 +453,13 @@ Global___VerifyEmailResponse: _TypeAlias = VerifyEmailResponse  # noqa: Y015
 
 @_typing.final
 class StartOAuthRequest(_message.Message):
+    """Request of `StartOAuth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PROVIDER_FIELD_NUMBER: _builtins.int
     provider: _builtins.str
+    """"workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
     def __init__(
         self,
         *,
@@ -410,10 +475,13 @@ Global___StartOAuthRequest: _TypeAlias = StartOAuthRequest  # noqa: Y015
 
 @_typing.final
 class StartOAuthResponse(_message.Message):
+    """Response of `StartOAuth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AUTH_URL_FIELD_NUMBER: _builtins.int
     auth_url: _builtins.str
+    """The provider's page that the person's browser opens; good for 600 seconds."""
     def __init__(
         self,
         *,
@@ -429,6 +497,8 @@ Global___StartOAuthResponse: _TypeAlias = StartOAuthResponse  # noqa: Y015
 
 @_typing.final
 class CompleteOAuthRequest(_message.Message):
+    """Request of `CompleteOAuth`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PROVIDER_FIELD_NUMBER: _builtins.int
@@ -436,8 +506,11 @@ class CompleteOAuthRequest(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     provider: _builtins.str
+    """The provider that redirected, as in `StartOAuth`."""
     state: _builtins.str
+    """`state` of the redirect, which names the user; good once."""
     code: _builtins.str
+    """`code` of the redirect; empty where the provider redirected with an error."""
     error: _builtins.str
     """The provider's own error, when it redirected with one."""
     def __init__(
@@ -458,12 +531,16 @@ Global___CompleteOAuthRequest: _TypeAlias = CompleteOAuthRequest  # noqa: Y015
 
 @_typing.final
 class CompleteOAuthResponse(_message.Message):
+    """How the verification ended: a failure is an answer, not an error, since a person reads it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SUCCESS_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
+    """The identity was linked."""
     message: _builtins.str
+    """What happened and what to do, as a sentence for the person."""
     def __init__(
         self,
         *,

@@ -92,26 +92,29 @@ class VerificationServiceServicer:
     """
 
     def ListProviders(self, request, context):
-        """No credential needed.
+        """Which ways of verification this server is set up for. No credential needed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListIdentities(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The caller's own verified identities.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveIdentity(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Removes one of the caller's identities. NOT_FOUND for one that the caller does not have.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartBotMessenger(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Makes a link that opens the verification bot. INVALID_ARGUMENT where the bot is not set up.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -124,33 +127,37 @@ class VerificationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CompleteBotMessenger(self, request, context):
-        """Needs the internal service key.
+        """Links the phone number and the messenger account of a person who opened the link of `StartBotMessenger`. Needs
+        the internal service key: PERMISSION_DENIED without it, INVALID_ARGUMENT for a link that was used or expired.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartEmail(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Mails a code of six digits. INVALID_ARGUMENT for an address that takes no mail, RESOURCE_EXHAUSTED after too many
+        codes within an hour, UNAVAILABLE while the mail server does not answer.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def VerifyEmail(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Links the address that the latest code went to. INVALID_ARGUMENT for a wrong or expired code.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartOAuth(self, request, context):
-        """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat".
+        """Begins a verification by OAuth. NOT_FOUND for an unknown provider, INVALID_ARGUMENT for one that is not set up.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CompleteOAuth(self, request, context):
-        """The browser's redirect; no credential needed.
+        """Ends a verification by OAuth with what the provider's redirect carried; no credential needed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,20 +34,29 @@ class VerificationServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> VerificationServiceAsyncStub: ...
     ListProviders: _grpc.UnaryUnaryMultiCallable[_verification_pb2.ListProvidersRequest, _verification_pb2.ListProvidersResponse]
-    """No credential needed."""
+    """Which ways of verification this server is set up for. No credential needed."""
     ListIdentities: _grpc.UnaryUnaryMultiCallable[_verification_pb2.ListIdentitiesRequest, _verification_pb2.ListIdentitiesResponse]
+    """The caller's own verified identities."""
     RemoveIdentity: _grpc.UnaryUnaryMultiCallable[_verification_pb2.RemoveIdentityRequest, _verification_pb2.RemoveIdentityResponse]
+    """Removes one of the caller's identities. NOT_FOUND for one that the caller does not have."""
     StartBotMessenger: _grpc.UnaryUnaryMultiCallable[_verification_pb2.StartBotMessengerRequest, _verification_pb2.StartBotMessengerResponse]
+    """Makes a link that opens the verification bot. INVALID_ARGUMENT where the bot is not set up."""
     BotWebhook: _grpc.UnaryUnaryMultiCallable[_verification_pb2.BotWebhookRequest, _verification_pb2.BotWebhookResponse]
     """A raw call of the messenger platform for the verification bot; carries its own proof of origin."""
     CompleteBotMessenger: _grpc.UnaryUnaryMultiCallable[_verification_pb2.CompleteBotMessengerRequest, _verification_pb2.CompleteBotMessengerResponse]
-    """Needs the internal service key."""
+    """Links the phone number and the messenger account of a person who opened the link of `StartBotMessenger`. Needs
+    the internal service key: PERMISSION_DENIED without it, INVALID_ARGUMENT for a link that was used or expired.
+    """
     StartEmail: _grpc.UnaryUnaryMultiCallable[_verification_pb2.StartEmailRequest, _verification_pb2.StartEmailResponse]
+    """Mails a code of six digits. INVALID_ARGUMENT for an address that takes no mail, RESOURCE_EXHAUSTED after too many
+    codes within an hour, UNAVAILABLE while the mail server does not answer.
+    """
     VerifyEmail: _grpc.UnaryUnaryMultiCallable[_verification_pb2.VerifyEmailRequest, _verification_pb2.VerifyEmailResponse]
+    """Links the address that the latest code went to. INVALID_ARGUMENT for a wrong or expired code."""
     StartOAuth: _grpc.UnaryUnaryMultiCallable[_verification_pb2.StartOAuthRequest, _verification_pb2.StartOAuthResponse]
-    """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
+    """Begins a verification by OAuth. NOT_FOUND for an unknown provider, INVALID_ARGUMENT for one that is not set up."""
     CompleteOAuth: _grpc.UnaryUnaryMultiCallable[_verification_pb2.CompleteOAuthRequest, _verification_pb2.CompleteOAuthResponse]
-    """The browser's redirect; no credential needed."""
+    """Ends a verification by OAuth with what the provider's redirect carried; no credential needed."""
 
 @_typing.type_check_only
 class VerificationServiceAsyncStub(VerificationServiceStub):
@@ -55,20 +64,29 @@ class VerificationServiceAsyncStub(VerificationServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListProviders: _aio.UnaryUnaryMultiCallable[_verification_pb2.ListProvidersRequest, _verification_pb2.ListProvidersResponse]  # type: ignore[assignment]
-    """No credential needed."""
+    """Which ways of verification this server is set up for. No credential needed."""
     ListIdentities: _aio.UnaryUnaryMultiCallable[_verification_pb2.ListIdentitiesRequest, _verification_pb2.ListIdentitiesResponse]  # type: ignore[assignment]
+    """The caller's own verified identities."""
     RemoveIdentity: _aio.UnaryUnaryMultiCallable[_verification_pb2.RemoveIdentityRequest, _verification_pb2.RemoveIdentityResponse]  # type: ignore[assignment]
+    """Removes one of the caller's identities. NOT_FOUND for one that the caller does not have."""
     StartBotMessenger: _aio.UnaryUnaryMultiCallable[_verification_pb2.StartBotMessengerRequest, _verification_pb2.StartBotMessengerResponse]  # type: ignore[assignment]
+    """Makes a link that opens the verification bot. INVALID_ARGUMENT where the bot is not set up."""
     BotWebhook: _aio.UnaryUnaryMultiCallable[_verification_pb2.BotWebhookRequest, _verification_pb2.BotWebhookResponse]  # type: ignore[assignment]
     """A raw call of the messenger platform for the verification bot; carries its own proof of origin."""
     CompleteBotMessenger: _aio.UnaryUnaryMultiCallable[_verification_pb2.CompleteBotMessengerRequest, _verification_pb2.CompleteBotMessengerResponse]  # type: ignore[assignment]
-    """Needs the internal service key."""
+    """Links the phone number and the messenger account of a person who opened the link of `StartBotMessenger`. Needs
+    the internal service key: PERMISSION_DENIED without it, INVALID_ARGUMENT for a link that was used or expired.
+    """
     StartEmail: _aio.UnaryUnaryMultiCallable[_verification_pb2.StartEmailRequest, _verification_pb2.StartEmailResponse]  # type: ignore[assignment]
+    """Mails a code of six digits. INVALID_ARGUMENT for an address that takes no mail, RESOURCE_EXHAUSTED after too many
+    codes within an hour, UNAVAILABLE while the mail server does not answer.
+    """
     VerifyEmail: _aio.UnaryUnaryMultiCallable[_verification_pb2.VerifyEmailRequest, _verification_pb2.VerifyEmailResponse]  # type: ignore[assignment]
+    """Links the address that the latest code went to. INVALID_ARGUMENT for a wrong or expired code."""
     StartOAuth: _aio.UnaryUnaryMultiCallable[_verification_pb2.StartOAuthRequest, _verification_pb2.StartOAuthResponse]  # type: ignore[assignment]
-    """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
+    """Begins a verification by OAuth. NOT_FOUND for an unknown provider, INVALID_ARGUMENT for one that is not set up."""
     CompleteOAuth: _aio.UnaryUnaryMultiCallable[_verification_pb2.CompleteOAuthRequest, _verification_pb2.CompleteOAuthResponse]  # type: ignore[assignment]
-    """The browser's redirect; no credential needed."""
+    """Ends a verification by OAuth with what the provider's redirect carried; no credential needed."""
 
 class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
     """Links external identities (phone, messenger ids, e-mail, chat ids) to platform users."""
@@ -79,28 +97,31 @@ class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _verification_pb2.ListProvidersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_verification_pb2.ListProvidersResponse, _abc.Awaitable[_verification_pb2.ListProvidersResponse]]:
-        """No credential needed."""
+        """Which ways of verification this server is set up for. No credential needed."""
 
     @_abc_1.abstractmethod
     def ListIdentities(
         self,
         request: _verification_pb2.ListIdentitiesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_verification_pb2.ListIdentitiesResponse, _abc.Awaitable[_verification_pb2.ListIdentitiesResponse]]: ...
+    ) -> _typing.Union[_verification_pb2.ListIdentitiesResponse, _abc.Awaitable[_verification_pb2.ListIdentitiesResponse]]:
+        """The caller's own verified identities."""
 
     @_abc_1.abstractmethod
     def RemoveIdentity(
         self,
         request: _verification_pb2.RemoveIdentityRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_verification_pb2.RemoveIdentityResponse, _abc.Awaitable[_verification_pb2.RemoveIdentityResponse]]: ...
+    ) -> _typing.Union[_verification_pb2.RemoveIdentityResponse, _abc.Awaitable[_verification_pb2.RemoveIdentityResponse]]:
+        """Removes one of the caller's identities. NOT_FOUND for one that the caller does not have."""
 
     @_abc_1.abstractmethod
     def StartBotMessenger(
         self,
         request: _verification_pb2.StartBotMessengerRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_verification_pb2.StartBotMessengerResponse, _abc.Awaitable[_verification_pb2.StartBotMessengerResponse]]: ...
+    ) -> _typing.Union[_verification_pb2.StartBotMessengerResponse, _abc.Awaitable[_verification_pb2.StartBotMessengerResponse]]:
+        """Makes a link that opens the verification bot. INVALID_ARGUMENT where the bot is not set up."""
 
     @_abc_1.abstractmethod
     def BotWebhook(
@@ -116,21 +137,27 @@ class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _verification_pb2.CompleteBotMessengerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_verification_pb2.CompleteBotMessengerResponse, _abc.Awaitable[_verification_pb2.CompleteBotMessengerResponse]]:
-        """Needs the internal service key."""
+        """Links the phone number and the messenger account of a person who opened the link of `StartBotMessenger`. Needs
+        the internal service key: PERMISSION_DENIED without it, INVALID_ARGUMENT for a link that was used or expired.
+        """
 
     @_abc_1.abstractmethod
     def StartEmail(
         self,
         request: _verification_pb2.StartEmailRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_verification_pb2.StartEmailResponse, _abc.Awaitable[_verification_pb2.StartEmailResponse]]: ...
+    ) -> _typing.Union[_verification_pb2.StartEmailResponse, _abc.Awaitable[_verification_pb2.StartEmailResponse]]:
+        """Mails a code of six digits. INVALID_ARGUMENT for an address that takes no mail, RESOURCE_EXHAUSTED after too many
+        codes within an hour, UNAVAILABLE while the mail server does not answer.
+        """
 
     @_abc_1.abstractmethod
     def VerifyEmail(
         self,
         request: _verification_pb2.VerifyEmailRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_verification_pb2.VerifyEmailResponse, _abc.Awaitable[_verification_pb2.VerifyEmailResponse]]: ...
+    ) -> _typing.Union[_verification_pb2.VerifyEmailResponse, _abc.Awaitable[_verification_pb2.VerifyEmailResponse]]:
+        """Links the address that the latest code went to. INVALID_ARGUMENT for a wrong or expired code."""
 
     @_abc_1.abstractmethod
     def StartOAuth(
@@ -138,7 +165,7 @@ class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _verification_pb2.StartOAuthRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_verification_pb2.StartOAuthResponse, _abc.Awaitable[_verification_pb2.StartOAuthResponse]]:
-        """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
+        """Begins a verification by OAuth. NOT_FOUND for an unknown provider, INVALID_ARGUMENT for one that is not set up."""
 
     @_abc_1.abstractmethod
     def CompleteOAuth(
@@ -146,6 +173,6 @@ class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _verification_pb2.CompleteOAuthRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_verification_pb2.CompleteOAuthResponse, _abc.Awaitable[_verification_pb2.CompleteOAuthResponse]]:
-        """The browser's redirect; no credential needed."""
+        """Ends a verification by OAuth with what the provider's redirect carried; no credential needed."""
 
 def add_VerificationServiceServicer_to_server(servicer: VerificationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
