@@ -38,6 +38,11 @@ def attachment(body: Sequence[Json], actions: Sequence[Json] = ()) -> Json:
     return {"contentType": ADAPTIVE, "contentUrl": None, "content": card}
 
 
+def size_of(content: object) -> int:
+    """The bytes that it takes in a message."""
+    return len(json.dumps(content).encode())
+
+
 def link_actions(links: Sequence[Sequence[str]]) -> list[Json]:
     return [{"type": "Action.OpenUrl", "title": label, "url": url} for label, url in links]
 

@@ -181,7 +181,7 @@ class Delivery:
 
     def shows_form(self, config: TeamsConfig, target: TeamsTarget, form: Form) -> bool:
         """Return True where the bot itself answers: the webhook's buttons reach nobody."""
-        return way(config, target) == BOT and forms.fits(form)
+        return way(config, target) == BOT and forms.fits(form, _within(BOT_LIMIT))
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
@@ -222,7 +222,11 @@ def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
     yield from _question_cards(question, answer.choices, links, within)
     content = answer.rich or RichContent()
     for card in content.cards:
-        yield cards.card_payload(card, within)
+        payload = cards.card_payload(card, within)
+        if cards.size_of(payload) <= within.size:
+            yield payload
+        else:
+            yield from _texts(rich.card_alone(card).text, within)
     if content.form:
         yield forms.form_payload(content.form, answer.form_reference, within)
     yield from map(_hero_card, answer.artifacts)
@@ -248,7 +252,8 @@ def _question_cards(
         fallback = {"type": "Action.Submit", **action}
         actions.append({"type": "Action.Execute", "verb": forms.VERB, **action, "fallback": fallback})
     actions += cards.link_actions(links)
-    bodies = render(Markup.CARD, question, within) or ([Rendered("[]", "")] if actions else [])
+    room = TextLimit(max(within.size - cards.size_of(actions), _ENVELOPE), within.unit)
+    bodies = render(Markup.CARD, question, room) or ([Rendered("[]", "")] if actions else [])
     for body in bodies:
         is_last = body is bodies[-1]
         shown = rich.with_addresses({"plain": body.plain, rich.LINKS: links if is_last else ()})

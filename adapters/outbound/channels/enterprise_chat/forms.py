@@ -13,7 +13,7 @@ from domain.channels.rich import FieldType, Form, FormField, FormOption
 from domain.conversations.choices import literal
 from domain.conversations.forms import BOOLEANS
 
-from .cards import attachment
+from .cards import attachment, size_of
 
 PREFIX = "field:"
 """What the id of an input begins with, before the name of its field."""
@@ -41,8 +41,10 @@ def entered(data: Mapping[str, Any]) -> dict[str, object]:
     return {name.removeprefix(PREFIX): value for name, value in data.items() if name.startswith(PREFIX)}
 
 
-def fits(form: Form) -> bool:
-    """Return True unless a value has the comma by which Teams joins several."""
+def fits(form: Form, limit: TextLimit) -> bool:
+    """Return True unless a value has the comma by which Teams joins several, or the card is too large."""
+    if size_of(form_payload(form, "", limit)) > limit.size:
+        return False
     several = (field for field in form.fields if field.type is FieldType.CHOICES)
     return not any("," in option.value for field in several for option in field.options)
 
