@@ -77,7 +77,13 @@ class A2aAgent(AgentExecutor):
     tokens of its calls, `cards` how often its card was read. It answers its next calls with `refuse`."""
 
     def __init__(
-        self, script: Script, *, streams: bool = True, binding: str = JSONRPC, port: int = 0
+        self,
+        script: Script,
+        *,
+        streams: bool = True,
+        binding: str = JSONRPC,
+        version: str = "1.0",
+        port: int = 0,
     ) -> None:
         self.script = script
         self.turns: list[Turn] = []
@@ -99,7 +105,7 @@ class A2aAgent(AgentExecutor):
             default_output_modes=["text/plain"],
             capabilities=AgentCapabilities(streaming=streams),
             supported_interfaces=[
-                AgentInterface(url=address, protocol_binding=binding, protocol_version="1.0")
+                AgentInterface(url=address, protocol_binding=binding, protocol_version=version)
             ],
         )
         self._handler = DefaultRequestHandler(self, InMemoryTaskStore(), self.card)
@@ -124,8 +130,8 @@ class A2aAgent(AgentExecutor):
     def _app(self) -> Starlette:
         routes = [
             *create_agent_card_routes(self.card),
-            *create_jsonrpc_routes(self._handler, "/rpc"),
-            *create_rest_routes(self._handler, path_prefix="/rest"),
+            *create_jsonrpc_routes(self._handler, "/rpc", enable_v0_3_compat=True),
+            *create_rest_routes(self._handler, path_prefix="/rest", enable_v0_3_compat=True),
         ]
         return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=self._look)])
 

@@ -217,6 +217,14 @@ async def test_what_the_agent_needs_to_know_keeps_the_conversation_at_the_task(
     assert tasks[0] == tasks[1] != tasks[2]
 
 
+@pytest.mark.parametrize("streams", [True, False])
+async def test_agents_of_version_0_3_are_spoken_to(serve: Serve, binding: str, streams: bool) -> None:
+    agent, bot = serve(asking, binding=binding, streams=streams, version="0.3.0")
+    assert (await bot.run()).text.endswith("In which town?"), "a text has no file name in 0.3"
+    assert await bot.run(request_id=SECOND, text="Rome") == RunResult("It is noon in Rome.")
+    assert len({turn.task_id for turn in agent.turns}) == 1
+
+
 async def test_a_task_that_the_agent_forgot_is_not_waited_for(serve: Serve) -> None:
     agent, bot = serve(asking)
     await bot.run()

@@ -13,6 +13,7 @@ from adapters.outbound.resources.flowise import FlowiseTarget
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.presets import PRESETS
 from adapters.outbound.resources.rules import (
+    A2aTarget,
     BadRules,
     BuiltinTarget,
     GrpcTarget,
@@ -96,6 +97,13 @@ kind = "ag-ui"
 url = "https://screen.example/agent"
 images = true
 token_env = "TOKEN"
+
+[[rule]]
+match = "agent::clerk"
+kind = "a2a"
+url = "https://clerk.example"
+stream = false
+token_env = "TOKEN"
 """
 
 
@@ -108,7 +116,7 @@ def rules_of(text: str) -> tuple[Rule, ...]:
 
 
 def test_each_kind_is_read() -> None:
-    builtin, http, grpc, chat, graph, screen = rules_of(WHOLE)
+    builtin, http, grpc, chat, graph, screen, clerk = rules_of(WHOLE)
 
     assert builtin.target == BuiltinTarget(parse_resource("agent::kb-12"))
     assert http.target == HttpTarget("https://runner.example/run", "s3cret")
@@ -126,7 +134,8 @@ def test_each_kind_is_read() -> None:
         "https://graph.example", "helper", stream=True, images=True, bearer=True, token="s3cret"
     )
     assert screen.target == AgUiAgent("https://screen.example/agent", images=True, token="s3cret")
-    assert "s3cret" not in repr((graph.target, screen.target))
+    assert clerk.target == A2aTarget("https://clerk.example", stream=False, token="s3cret")
+    assert "s3cret" not in repr((graph.target, screen.target, clerk.target))
 
 
 @pytest.mark.parametrize("kind", ["chat-completions", "responses"])
@@ -362,6 +371,11 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
         ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::other'\n", 4, "use must name a built-in"),
         ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::a::b'\n", 4, "use must name a built-in"),
         ("[[rule]]\nmatch = '*'\nkind = 'langgraph'\nurl = 'http://x'\n", 1, "assistant is missing"),
+        (
+            "[[rule]]\nmatch = '*'\nkind = 'a2a'\nurl = 'http://x'\nstream = 1\n",
+            5,
+            "stream must be true or false",
+        ),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'http://x:1'\n", 4, "target must be a gRPC target"),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = 1\n", 5, "tls must be true or false"),
         (
