@@ -20,11 +20,12 @@ up: $(STAMP) ## install what is needed and start everything
 test: $(DEV_STAMP) ## run the whole suite (WORKERS=3 side by side)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-lint: $(DEV_STAMP) ## style, types and import contracts
+lint: $(DEV_STAMP) ## style, types, import contracts and proto files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint proto
 
 format: $(DEV_STAMP) ## put the code into shape
 	$(BIN)/ruff format .

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class RawCall(_message.Message):
+    """A call of a platform, as it came in."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
@@ -53,16 +55,20 @@ class RawCall(_message.Message):
     request_id: _builtins.str
     """Names the call: one that is sent again under the same id is stored once. Empty: the core makes one."""
     channel_id: _builtins.str
+    """Id of the channel's definition, as the called address has it."""
     instance_id: _builtins.int
+    """Id of the channel instance, as the called address has it."""
     method: _builtins.str
+    """HTTP method, such as "POST"."""
     callback: _builtins.str
     """Last path segment."""
     url: _builtins.str
     """Public address that was called, with its query."""
     body: _builtins.bytes
+    """Body of the call, byte for byte: signatures count over it."""
     @_builtins.property
     def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Lower-case names."""
+        """Headers of the call by their lower-case names."""
 
     def __init__(
         self,
@@ -86,6 +92,8 @@ Global___RawCall: _TypeAlias = RawCall  # noqa: Y015
 
 @_typing.final
 class RawAnswer(_message.Message):
+    """What the platform gets."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
@@ -112,9 +120,13 @@ class RawAnswer(_message.Message):
     HEADERS_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
     status: _builtins.int
+    """HTTP status."""
     body: _builtins.bytes
+    """Body, byte for byte."""
     @_builtins.property
-    def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Headers by their names."""
+
     def __init__(
         self,
         *,
@@ -132,6 +144,8 @@ Global___RawAnswer: _TypeAlias = RawAnswer  # noqa: Y015
 
 @_typing.final
 class NumberedCall(_message.Message):
+    """A call with the number by which its outcome is found."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NUMBER_FIELD_NUMBER: _builtins.int
@@ -139,7 +153,9 @@ class NumberedCall(_message.Message):
     number: _builtins.int
     """Chosen by the caller, unique among its unanswered calls on the stream."""
     @_builtins.property
-    def call(self) -> Global___RawCall: ...
+    def call(self) -> Global___RawCall:
+        """The call."""
+
     def __init__(
         self,
         *,
@@ -156,11 +172,15 @@ Global___NumberedCall: _TypeAlias = NumberedCall  # noqa: Y015
 
 @_typing.final
 class RawCallBatch(_message.Message):
+    """Calls that came in together."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CALLS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___NumberedCall]: ...
+    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___NumberedCall]:
+        """4,000 may be unanswered on a stream."""
+
     def __init__(
         self,
         *,
@@ -184,10 +204,15 @@ class RawOutcome(_message.Message):
     ANSWER_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
     number: _builtins.int
+    """As in the `NumberedCall`."""
     @_builtins.property
-    def answer(self) -> Global___RawAnswer: ...
+    def answer(self) -> Global___RawAnswer:
+        """What the platform gets."""
+
     @_builtins.property
-    def refused(self) -> Global___Refused: ...
+    def refused(self) -> Global___Refused:
+        """The call was refused."""
+
     def __init__(
         self,
         *,
@@ -207,6 +232,8 @@ Global___RawOutcome: _TypeAlias = RawOutcome  # noqa: Y015
 
 @_typing.final
 class Refused(_message.Message):
+    """Why a call was refused."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     REASON_FIELD_NUMBER: _builtins.int
@@ -215,7 +242,9 @@ class Refused(_message.Message):
     reason: _builtins.str
     """The same reason as in google.rpc.ErrorInfo of a single call."""
     message: _builtins.str
+    """A sentence for the caller: what is wrong and what to do."""
     retry_after: _builtins.float
+    """Seconds after which it is worth another try; 0 where none is."""
     def __init__(
         self,
         *,
@@ -233,11 +262,15 @@ Global___Refused: _TypeAlias = Refused  # noqa: Y015
 
 @_typing.final
 class RawOutcomeBatch(_message.Message):
+    """Outcomes that were there together."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     OUTCOMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___RawOutcome]: ...
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___RawOutcome]:
+        """In any order."""
+
     def __init__(
         self,
         *,

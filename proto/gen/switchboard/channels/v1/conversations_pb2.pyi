@@ -21,6 +21,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ListConversationsRequest(_message.Message):
+    """Request of `ListConversations`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -86,6 +88,8 @@ Global___ListConversationsRequest: _TypeAlias = ListConversationsRequest  # noqa
 
 @_typing.final
 class ListConversationsResponse(_message.Message):
+    """Response of `ListConversations`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CONVERSATIONS_FIELD_NUMBER: _builtins.int
@@ -114,6 +118,8 @@ Global___ListConversationsResponse: _TypeAlias = ListConversationsResponse  # no
 
 @_typing.final
 class Conversation(_message.Message):
+    """The messages between an instance and one chat of the platform."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
@@ -129,24 +135,31 @@ class Conversation(_message.Message):
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
     HELD_BY_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     last_text: _builtins.str
     """The beginning of the latest message; at most 500 characters."""
     last_at_us: _builtins.int
+    """When the latest message was received or written, in microseconds since the epoch."""
     messages: _builtins.int
     """Counted up to 1,000."""
     waiting: _builtins.bool
     """Inbound messages have no answer yet."""
     held_until_us: _builtins.int
-    """Until when a person has the conversation; not set where the resource has it."""
+    """Until when a person has the conversation, in microseconds since the epoch; not set where the resource has it."""
     pending_confirmation: _builtins.bool
     """A question about a tool is open."""
     instance_id: _builtins.int
+    """Id of the channel instance."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
+    """Name that the owner gave the instance."""
     held_by: _builtins.str
     """The user who took it over; not set where the resource has it, or asked for a person."""
     @_builtins.property
-    def sender(self) -> Global___ConversationSender: ...
+    def sender(self) -> Global___ConversationSender:
+        """Who wrote last."""
+
     def __init__(
         self,
         *,
@@ -188,7 +201,9 @@ class ConversationSender(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     external_id: _builtins.str
+    """Id of the person at the platform."""
     display_name: _builtins.str
+    """Name of the person; empty where the platform tells none."""
     user_id: _builtins.str
     """The platform user, where the sender is verified and the instance identifies users."""
     def __init__(
@@ -210,6 +225,8 @@ Global___ConversationSender: _TypeAlias = ConversationSender  # noqa: Y015
 
 @_typing.final
 class ListMessagesRequest(_message.Message):
+    """Request of `ListMessages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -218,7 +235,9 @@ class ListMessagesRequest(_message.Message):
     CURSOR_FIELD_NUMBER: _builtins.int
     LATEST_FIRST_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     limit: _builtins.int
     """1 to 200; 50 where it is not set."""
     cursor: _builtins.str
@@ -246,12 +265,15 @@ Global___ListMessagesRequest: _TypeAlias = ListMessagesRequest  # noqa: Y015
 
 @_typing.final
 class ListFailedMessagesRequest(_message.Message):
+    """Request of `ListFailedMessages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     limit: _builtins.int
     """1 to 200; 50 where it is not set."""
     cursor: _builtins.str
@@ -275,6 +297,8 @@ Global___ListFailedMessagesRequest: _TypeAlias = ListFailedMessagesRequest  # no
 
 @_typing.final
 class ListMessagesResponse(_message.Message):
+    """Response of `ListMessages`, `ListFailedMessages`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGES_FIELD_NUMBER: _builtins.int
@@ -282,7 +306,9 @@ class ListMessagesResponse(_message.Message):
     next: _builtins.str
     """Not set on the last page."""
     @_builtins.property
-    def messages(self) -> _containers.RepeatedCompositeFieldContainer[_messages_pb2.Message]: ...
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[_messages_pb2.Message]:
+        """In the order that the call says, at most `limit`."""
+
     def __init__(
         self,
         *,
@@ -301,6 +327,8 @@ Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
 
 @_typing.final
 class SetHandlerRequest(_message.Message):
+    """Request of `SetHandler`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -308,7 +336,9 @@ class SetHandlerRequest(_message.Message):
     HANDLER_FIELD_NUMBER: _builtins.int
     MINUTES_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     handler: _builtins.str
     """"person" or "resource"."""
     minutes: _builtins.int
@@ -333,6 +363,8 @@ Global___SetHandlerRequest: _TypeAlias = SetHandlerRequest  # noqa: Y015
 
 @_typing.final
 class SetHandlerResponse(_message.Message):
+    """Empty: `SetHandler` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -348,11 +380,14 @@ Global___SetHandlerResponse: _TypeAlias = SetHandlerResponse  # noqa: Y015
 
 @_typing.final
 class RerunMessageRequest(_message.Message):
+    """Request of `RerunMessage`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     message_id: _builtins.str
     """As lists have it: "in-", "out-" or "send-" and a number."""
     def __init__(
@@ -371,6 +406,8 @@ Global___RerunMessageRequest: _TypeAlias = RerunMessageRequest  # noqa: Y015
 
 @_typing.final
 class RerunMessageResponse(_message.Message):
+    """Empty: it will be processed or sent again."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -386,12 +423,16 @@ Global___RerunMessageResponse: _TypeAlias = RerunMessageResponse  # noqa: Y015
 
 @_typing.final
 class EraseConversationRequest(_message.Message):
+    """Request of `EraseConversation`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     def __init__(
         self,
         *,
@@ -408,6 +449,8 @@ Global___EraseConversationRequest: _TypeAlias = EraseConversationRequest  # noqa
 
 @_typing.final
 class EraseConversationResponse(_message.Message):
+    """Empty: `EraseConversation` was carried out."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(

@@ -20,6 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class SendMessageRequest(_message.Message):
+    """Request of `SendMessage`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
@@ -33,12 +35,13 @@ class SendMessageRequest(_message.Message):
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     TAKE_OVER_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     session_id: _builtins.str
     """A known conversation. At most one of this and `to`; with neither the instance's default address."""
     to: _builtins.str
-    """The platform's own address."""
+    """The platform's own address, such as a phone number or a channel's id; at most 2,000 characters."""
     subject: _builtins.str
-    """Of a mail; beside `to`."""
+    """Subject of a mail; beside `to`, at most 500 characters."""
     text: _builtins.str
     """Markdown; at most 100,000 characters."""
     idempotency_key: _builtins.str
@@ -55,7 +58,7 @@ class SendMessageRequest(_message.Message):
 
     @_builtins.property
     def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageChoice]:
-        """At most 25."""
+        """Replies that are offered as buttons; at most 25."""
 
     @_builtins.property
     def template(self) -> Global___MessageTemplate:
@@ -104,6 +107,8 @@ Global___SendMessageRequest: _TypeAlias = SendMessageRequest  # noqa: Y015
 
 @_typing.final
 class FileToSend(_message.Message):
+    """A file of a message that is sent."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -111,11 +116,13 @@ class FileToSend(_message.Message):
     URL_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
     """Default: application/octet-stream."""
     url: _builtins.str
     """Either its address or its bytes; the bytes of all files of a message have at most 10 MB."""
     data: _builtins.bytes
+    """The bytes themselves."""
     def __init__(
         self,
         *,
@@ -141,6 +148,8 @@ Global___FileToSend: _TypeAlias = FileToSend  # noqa: Y015
 
 @_typing.final
 class MessageChoice(_message.Message):
+    """A reply that is offered to the receiver."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     LABEL_FIELD_NUMBER: _builtins.int
@@ -165,16 +174,20 @@ Global___MessageChoice: _TypeAlias = MessageChoice  # noqa: Y015
 
 @_typing.final
 class MessageTemplate(_message.Message):
+    """A template that the platform has approved."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
     PARAMETERS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Name of the template at the platform; at most 512 characters."""
     language: _builtins.str
+    """As the platform names it, such as "en_US"; at most 20 characters."""
     @_builtins.property
     def parameters(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """They fill the placeholders in their order."""
+        """They fill the placeholders in their order; at most 50 of 1,024 characters."""
 
     def __init__(
         self,
@@ -193,12 +206,16 @@ Global___MessageTemplate: _TypeAlias = MessageTemplate  # noqa: Y015
 
 @_typing.final
 class SendMessageResponse(_message.Message):
+    """The message is stored and will be sent; `GetMessage` tells its status."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     message_id: _builtins.str
+    """"send-" and a number."""
     session_id: _builtins.str
+    """The conversation that it belongs to, also a new one."""
     def __init__(
         self,
         *,
@@ -215,11 +232,14 @@ Global___SendMessageResponse: _TypeAlias = SendMessageResponse  # noqa: Y015
 
 @_typing.final
 class GetMessageRequest(_message.Message):
+    """Request of `GetMessage`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     message_id: _builtins.str
     """"in-", "out-" or "send-" and a number."""
     def __init__(
@@ -238,6 +258,8 @@ Global___GetMessageRequest: _TypeAlias = GetMessageRequest  # noqa: Y015
 
 @_typing.final
 class Message(_message.Message):
+    """A message of a conversation."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -254,10 +276,13 @@ class Message(_message.Message):
     RESOURCE_FIELD_NUMBER: _builtins.int
     ROUTE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
+    """"in-" (received), "out-" (an answer) or "send-" (sent first) and a number, unique for all instances."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     direction: _builtins.str
     """"in" or "out"."""
     text: _builtins.str
+    """What it says; of outbound messages in Markdown."""
     author: _builtins.str
     """"sender", "resource", "person" or "system"."""
     status: _builtins.str
@@ -265,15 +290,19 @@ class Message(_message.Message):
     error: _builtins.str
     """Why it failed or was given up."""
     request_id: _builtins.str
+    """Id under which the message was processed, the same in logs and at the resource."""
     at_us: _builtins.int
+    """When it was received or written, in microseconds since the epoch."""
     sender_name: _builtins.str
-    """Who wrote an inbound message, where the platform tells it."""
+    """Who wrote an inbound message, where the platform tells it; else empty."""
     resource: _builtins.str
     """The resource that made an answer, as its canonical id."""
     route: _builtins.str
     """Why that one was asked, such as "route 2, language de"; not set for the instance's own."""
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageFile]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageFile]:
+        """Files that came or go with it."""
+
     def __init__(
         self,
         *,
@@ -312,6 +341,8 @@ Global___Message: _TypeAlias = Message  # noqa: Y015
 
 @_typing.final
 class MessageFile(_message.Message):
+    """A file of a message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -319,9 +350,13 @@ class MessageFile(_message.Message):
     URL_FIELD_NUMBER: _builtins.int
     SIZE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
+    """Such as "application/pdf"."""
     url: _builtins.str
-    """Empty for a file of the sender that was not fetched from the platform."""
+    """Signed address, which needs no key and expires. Empty for a file of the sender that was not fetched from the
+    platform.
+    """
     size: _builtins.int
     """In bytes, where it is known."""
     def __init__(
@@ -344,11 +379,14 @@ Global___MessageFile: _TypeAlias = MessageFile  # noqa: Y015
 
 @_typing.final
 class ListTimelinesRequest(_message.Message):
+    """Request of `ListTimelines`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_IDS_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Id of the channel instance."""
     @_builtins.property
     def message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """"in-", "out-" or "send-" and a number; at most 200."""
@@ -369,6 +407,8 @@ Global___ListTimelinesRequest: _TypeAlias = ListTimelinesRequest  # noqa: Y015
 
 @_typing.final
 class ListTimelinesResponse(_message.Message):
+    """Response of `ListTimelines`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TIMELINES_FIELD_NUMBER: _builtins.int
@@ -391,13 +431,18 @@ Global___ListTimelinesResponse: _TypeAlias = ListTimelinesResponse  # noqa: Y015
 
 @_typing.final
 class Timeline(_message.Message):
+    """What happened to one message, in order."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     STEPS_FIELD_NUMBER: _builtins.int
     message_id: _builtins.str
+    """The message, as the request named it."""
     @_builtins.property
-    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimelineStep]: ...
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimelineStep]:
+        """The first step first."""
+
     def __init__(
         self,
         *,
@@ -414,6 +459,8 @@ Global___Timeline: _TypeAlias = Timeline  # noqa: Y015
 
 @_typing.final
 class TimelineStep(_message.Message):
+    """One thing that happened to a message. A field that does not belong to the kind is not set."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
@@ -433,7 +480,7 @@ class TimelineStep(_message.Message):
     "queued", "sent", "delivered", "read" or "dead" of outbound ones.
     """
     at_us: _builtins.int
-    """Not set where no time is on record."""
+    """In microseconds since the epoch; not set where no time is on record."""
     part: _builtins.int
     """Which of the messages into which the channel split it; not set for one alone."""
     attempts: _builtins.int
@@ -441,6 +488,7 @@ class TimelineStep(_message.Message):
     reason: _builtins.str
     """Why it failed, or the last try did."""
     tool: _builtins.str
+    """The tool that is asked about, or was decided on."""
     decision: _builtins.str
     """"approved", "approved_for_session", "rejected", "expired" or "withdrawn"."""
     decider: _builtins.str
@@ -450,8 +498,9 @@ class TimelineStep(_message.Message):
     platform_id: _builtins.str
     """What the platform calls the message."""
     resource: _builtins.str
-    """Of "asked": the resource, as its canonical id, and why that one; the route is not set for the instance's own."""
+    """Of "asked": the resource, as its canonical id."""
     route: _builtins.str
+    """Of "asked": why that one, such as "route 2, language de"; not set for the instance's own."""
     def __init__(
         self,
         *,

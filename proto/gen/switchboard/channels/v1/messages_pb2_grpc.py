@@ -65,7 +65,7 @@ class MessageServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMessage(self, request, context):
-        """NOT_FOUND for an unknown id, and for one of another instance.
+        """One message. NOT_FOUND for an unknown id, and for one of another instance.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

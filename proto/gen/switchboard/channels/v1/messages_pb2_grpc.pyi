@@ -38,7 +38,7 @@ class MessageServiceStub:
     ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
     """
     GetMessage: _grpc.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]
-    """NOT_FOUND for an unknown id, and for one of another instance."""
+    """One message. NOT_FOUND for an unknown id, and for one of another instance."""
     ListTimelines: _grpc.UnaryUnaryMultiCallable[_messages_pb2.ListTimelinesRequest, _messages_pb2.ListTimelinesResponse]
     """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance."""
 
@@ -52,7 +52,7 @@ class MessageServiceAsyncStub(MessageServiceStub):
     ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
     """
     GetMessage: _aio.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]  # type: ignore[assignment]
-    """NOT_FOUND for an unknown id, and for one of another instance."""
+    """One message. NOT_FOUND for an unknown id, and for one of another instance."""
     ListTimelines: _aio.UnaryUnaryMultiCallable[_messages_pb2.ListTimelinesRequest, _messages_pb2.ListTimelinesResponse]  # type: ignore[assignment]
     """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance."""
 
@@ -75,7 +75,7 @@ class MessageServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _messages_pb2.GetMessageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_messages_pb2.Message, _abc.Awaitable[_messages_pb2.Message]]:
-        """NOT_FOUND for an unknown id, and for one of another instance."""
+        """One message. NOT_FOUND for an unknown id, and for one of another instance."""
 
     @_abc_1.abstractmethod
     def ListTimelines(

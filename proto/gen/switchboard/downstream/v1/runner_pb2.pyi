@@ -21,6 +21,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Resource(_message.Message):
+    """What is to answer, as the resource id of the instance names it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
@@ -29,8 +31,9 @@ class Resource(_message.Message):
     kind: _builtins.str
     """"agent", "app", "workflow" or "function"."""
     id: _builtins.str
+    """Its id, such as "support"."""
     expert_index: _builtins.int
-    """Absent for workflow and function."""
+    """Number of the expert within an agent or app, 0 where the id names none. Absent for workflow and function."""
     def __init__(
         self,
         *,
@@ -50,6 +53,8 @@ Global___Resource: _TypeAlias = Resource  # noqa: Y015
 
 @_typing.final
 class Sender(_message.Message):
+    """Who wrote the message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
@@ -57,7 +62,9 @@ class Sender(_message.Message):
     USER_ID_FIELD_NUMBER: _builtins.int
     VERIFIED_BY_FIELD_NUMBER: _builtins.int
     external_id: _builtins.str
+    """Id of the person at the platform."""
     display_name: _builtins.str
+    """Name of the person; empty where the platform tells none."""
     user_id: _builtins.str
     """The platform user, when the sender is verified."""
     verified_by: _builtins.str
@@ -89,6 +96,8 @@ Global___Sender: _TypeAlias = Sender  # noqa: Y015
 
 @_typing.final
 class InputFile(_message.Message):
+    """A file of a message."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -96,10 +105,13 @@ class InputFile(_message.Message):
     SIZE_FIELD_NUMBER: _builtins.int
     URL_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
+    """Such as "image/png"."""
     size: _builtins.int
+    """In bytes."""
     url: _builtins.str
-    """Signed, expiring address."""
+    """Signed address to fetch it from; needs no key, and expires."""
     def __init__(
         self,
         *,
@@ -126,10 +138,13 @@ class Quoted(_message.Message):
     AUTHOR_FIELD_NUMBER: _builtins.int
     FILES_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    """What it says; at most 4,000 characters."""
     author: _builtins.str
     """A name, or the platform's id where there is none; "resource" for what the bot wrote itself."""
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___InputFile]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___InputFile]:
+        """Its files."""
+
     def __init__(
         self,
         *,
@@ -155,6 +170,7 @@ class ThreadMessage(_message.Message):
     AUTHOR_FIELD_NUMBER: _builtins.int
     AT_US_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    """What it says; at most 4,000 characters."""
     author: _builtins.str
     """As in `Quoted`."""
     at_us: _builtins.int
@@ -176,13 +192,17 @@ Global___ThreadMessage: _TypeAlias = ThreadMessage  # noqa: Y015
 
 @_typing.final
 class Approval(_message.Message):
+    """What a person decided on the tool that an earlier answer asked for."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CONFIRMATION_ID_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     confirmation_id: _builtins.str
+    """Names the question; unique."""
     tool: _builtins.str
+    """Name of the tool, as the `Confirmation` had it."""
     decision: _builtins.str
     """"approved", "approved_for_session" or "rejected"."""
     def __init__(
@@ -202,6 +222,8 @@ Global___Approval: _TypeAlias = Approval  # noqa: Y015
 
 @_typing.final
 class RunRequest(_message.Message):
+    """A message that the resource is to answer, with what is known around it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     RESOURCE_FIELD_NUMBER: _builtins.int
@@ -221,29 +243,48 @@ class RunRequest(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     FORM_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
+    """Names the request; the same when it is tried again."""
     instance_id: _builtins.int
+    """Id of the channel instance that the message came in by."""
     channel_id: _builtins.str
+    """Id of the channel's definition, such as "workspace-chat"."""
     session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
     text: _builtins.str
+    """What the message says; empty for a reaction, and where there are files alone."""
     choice: _builtins.bool
     """The sender pressed a button or picked what was offered: `text` is its value."""
     reaction: _builtins.str
     """The sender reacted to a message with this emoji; there is no text then."""
     @_builtins.property
-    def resource(self) -> Global___Resource: ...
+    def resource(self) -> Global___Resource:
+        """The resource that is called."""
+
     @_builtins.property
-    def sender(self) -> Global___Sender: ...
+    def sender(self) -> Global___Sender:
+        """Who wrote the message."""
+
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___InputFile]: ...
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___InputFile]:
+        """Files of the message."""
+
     @_builtins.property
-    def approval(self) -> Global___Approval: ...
+    def approval(self) -> Global___Approval:
+        """Only in the request that follows a decision."""
+
     @_builtins.property
-    def approved_tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def approved_tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tools that the person approved for the session: they need no further question."""
+
     @_builtins.property
-    def quoted(self) -> Global___Quoted: ...
+    def quoted(self) -> Global___Quoted:
+        """Not set where the message replies to none."""
+
     @_builtins.property
     def thread(self) -> _containers.RepeatedCompositeFieldContainer[Global___ThreadMessage]:
-        """Where the session is new; the oldest first."""
+        """Messages before this one, at most 20, the oldest first; only where the bot is called into a thread whose session
+        is new.
+        """
 
     @_builtins.property
     def context(self) -> _struct_pb2.Struct:
@@ -302,6 +343,8 @@ Global___RunRequest: _TypeAlias = RunRequest  # noqa: Y015
 
 @_typing.final
 class Artifact(_message.Message):
+    """A file of the answer."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -309,9 +352,13 @@ class Artifact(_message.Message):
     URL_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """File name with its extension."""
     mime_type: _builtins.str
+    """Such as "image/png"."""
     url: _builtins.str
+    """An http or https address that it is fetched from."""
     data: _builtins.bytes
+    """The bytes; those of all files of an answer have at most 25 MB."""
     def __init__(
         self,
         *,
@@ -332,11 +379,14 @@ Global___Artifact: _TypeAlias = Artifact  # noqa: Y015
 
 @_typing.final
 class Confirmation(_message.Message):
+    """The resource asks whether it may use a tool; the decision comes back as `RunRequest.approval`."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TOOL_FIELD_NUMBER: _builtins.int
     PARAMETERS_JSON_FIELD_NUMBER: _builtins.int
     tool: _builtins.str
+    """Name of the tool, shown to the person."""
     parameters_json: _builtins.str
     """The tool's parameters as a JSON object."""
     def __init__(
@@ -362,6 +412,7 @@ class Choice(_message.Message):
     LABEL_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     label: _builtins.str
+    """What the button shows; one line, up to 200 characters."""
     value: _builtins.str
     """What comes back as the text of the message; the label where it is empty."""
     def __init__(
@@ -406,12 +457,16 @@ Global___LinkButton: _TypeAlias = LinkButton  # noqa: Y015
 
 @_typing.final
 class CardField(_message.Message):
+    """A line of a card: a name and its value."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Up to 100 characters."""
     value: _builtins.str
+    """Up to 500 characters."""
     def __init__(
         self,
         *,
@@ -428,6 +483,8 @@ Global___CardField: _TypeAlias = CardField  # noqa: Y015
 
 @_typing.final
 class Card(_message.Message):
+    """A block with a title, shown natively where the platform has such blocks."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TITLE_FIELD_NUMBER: _builtins.int
@@ -468,6 +525,8 @@ Global___Card: _TypeAlias = Card  # noqa: Y015
 
 @_typing.final
 class Location(_message.Message):
+    """A place on the map."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     LATITUDE_FIELD_NUMBER: _builtins.int
@@ -475,10 +534,13 @@ class Location(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
     latitude: _builtins.float
-    """Degrees."""
+    """Degrees north, from -90 to 90."""
     longitude: _builtins.float
+    """Degrees east, from -180 to 180."""
     name: _builtins.str
+    """Name of the place, up to 300 characters; may be empty."""
     address: _builtins.str
+    """Postal address, up to 300 characters; may be empty."""
     def __init__(
         self,
         *,
@@ -505,10 +567,15 @@ class Contact(_message.Message):
     PHONES_FIELD_NUMBER: _builtins.int
     EMAILS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Name of the person or company, up to 200 characters."""
     @_builtins.property
-    def phones(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def phones(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Up to 5."""
+
     @_builtins.property
-    def emails(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def emails(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Up to 5."""
+
     def __init__(
         self,
         *,
@@ -526,11 +593,14 @@ Global___Contact: _TypeAlias = Contact  # noqa: Y015
 
 @_typing.final
 class FormOption(_message.Message):
+    """A value that the sender can pick."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     LABEL_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     label: _builtins.str
+    """What the sender sees."""
     value: _builtins.str
     """What comes back; the label where it is empty."""
     def __init__(
@@ -549,6 +619,8 @@ Global___FormOption: _TypeAlias = FormOption  # noqa: Y015
 
 @_typing.final
 class FormField(_message.Message):
+    """One question."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
@@ -566,9 +638,11 @@ class FormField(_message.Message):
     label: _builtins.str
     """The question. It must not ask for a password, a PIN or the number of a payment card."""
     required: _builtins.bool
+    """It cannot be left out."""
     min: _builtins.float
-    """Bounds of a number, or of the characters of a text."""
+    """Least number, or least characters of a text."""
     max: _builtins.float
+    """Greatest number, or most characters of a text."""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormOption]:
         """Of "choice" and "choices", up to 25."""
@@ -620,12 +694,13 @@ class Form(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     SUBMIT_FIELD_NUMBER: _builtins.int
     title: _builtins.str
+    """Up to 100 characters."""
     name: _builtins.str
-    """Comes back with the values."""
+    """Comes back with the values; up to 100 characters."""
     text: _builtins.str
-    """Markdown, shown before the questions."""
+    """Markdown, shown before the questions; up to 4,000 characters."""
     submit: _builtins.str
-    """The label of the button that sends the values."""
+    """The label of the button that sends the values; up to 40 characters."""
     @_builtins.property
     def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormField]:
         """Up to 20."""
@@ -656,7 +731,9 @@ class Usage(_message.Message):
     INPUT_TOKENS_FIELD_NUMBER: _builtins.int
     OUTPUT_TOKENS_FIELD_NUMBER: _builtins.int
     input_tokens: _builtins.int
+    """What models read."""
     output_tokens: _builtins.int
+    """What models wrote."""
     def __init__(
         self,
         *,
@@ -673,6 +750,8 @@ Global___Usage: _TypeAlias = Usage  # noqa: Y015
 
 @_typing.final
 class RunResponse(_message.Message):
+    """A piece of the answer."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_DELTA_FIELD_NUMBER: _builtins.int
@@ -702,12 +781,16 @@ class RunResponse(_message.Message):
     close: _builtins.bool
     """The conversation is closed until the person writes again."""
     @_builtins.property
-    def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Artifact]: ...
+    def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Artifact]:
+        """Files of the answer; up to 20 in all messages together."""
+
     @_builtins.property
-    def confirmation(self) -> Global___Confirmation: ...
+    def confirmation(self) -> Global___Confirmation:
+        """An answer with one asks for that alone."""
+
     @_builtins.property
     def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Choice]:
-        """The last message that has any counts."""
+        """Replies that are offered, up to 25. The last message that has any counts."""
 
     @_builtins.property
     def buttons(self) -> _containers.RepeatedCompositeFieldContainer[Global___LinkButton]:
@@ -718,17 +801,25 @@ class RunResponse(_message.Message):
         """Up to 10."""
 
     @_builtins.property
-    def location(self) -> Global___Location: ...
-    @_builtins.property
-    def contact(self) -> Global___Contact: ...
-    @_builtins.property
-    def form(self) -> Global___Form: ...
-    @_builtins.property
-    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Labels that the conversation gets, and that it loses. Up to 20 each, of up to 50 characters."""
+    def location(self) -> Global___Location:
+        """A place on the map."""
 
     @_builtins.property
-    def remove_labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def contact(self) -> Global___Contact:
+        """Somebody's numbers and addresses."""
+
+    @_builtins.property
+    def form(self) -> Global___Form:
+        """Questions to the sender."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels that the conversation gets. Up to 20, of up to 50 characters."""
+
+    @_builtins.property
+    def remove_labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels that the conversation loses. Up to 20, of up to 50 characters."""
+
     @_builtins.property
     def usage(self) -> Global___Usage:
         """Tokens that models took for what was answered. Those of several messages are added up."""
