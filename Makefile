@@ -9,7 +9,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint format bench pictures chart sdk proto lock clean
+.PHONY: help up test lint format bench pictures chart sdk sdk-examples proto lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,16 @@ chart: ## render the chart as Helm does, check it against the schemas of Kuberne
 	@.venv-chart/bin/pip install --disable-pip-version-check --quiet -r scripts/chart-requirements.txt
 	.venv-chart/bin/python scripts/chart.py
 
+SDK_FRAMEWORKS := light crewai claude
+
+sdk-examples: $(DEV_STAMP) $(SDK_FRAMEWORKS:%=.venv-sdk-%/.installed) ## run the examples of sdk/python, with their frameworks (2 GB)
+	$(BIN)/python -m pytest tests/sdk/test_examples.py
+
+.venv-sdk-%/.installed: sdk/python/examples/requirements-%.txt
+	@$(PYTHON) -m venv .venv-sdk-$*
+	@.venv-sdk-$*/bin/pip install --disable-pip-version-check --progress-bar off --quiet --no-deps -r $<
+	@touch $@
+
 sdk: $(DEV_STAMP) ## generate the types and the client of sdk/python
 	PYTHONPATH=.:proto/gen $(BIN)/python sdk/python/generate.py
 
@@ -52,7 +62,7 @@ lock: $(DEV_STAMP) ## write the locks from what is installed in .venv
 	$(BIN)/python scripts/lock.py
 
 clean: ## remove the environment and caches (not the data)
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-sdk-* .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/python:
 	@echo "Making the environment in $(VENV)"

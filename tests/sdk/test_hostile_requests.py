@@ -6,7 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from switchboard_sdk import Agent, Message
+from switchboard_sdk._bodies import message_of
+from switchboard_sdk.messages import BadMessage
 
 from adapters.outbound.resources.messages import request_json
 from tests.support.agents import serving_agent
@@ -35,6 +39,41 @@ def address() -> Iterator[str]:
 def _nothing_is_answered() -> Iterator[None]:
     yield
     assert answered == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(
+    name=st.sampled_from([*WHOLE, "form", "quoted", "thread", "approval", "context", "reaction"]), value=JSON
+)
+def test_any_value_of_a_field_is_read_or_refused(name: str, value: Any) -> None:
+    error = ""
+    try:
+        assert message_of(json.dumps(WHOLE | {name: value}).encode()).raw[name] == value
+    except BadMessage as refused:
+        error = str(refused)
+    assert not error or name in error
+
+
+async def test_a_caller_that_leaves_in_the_middle_is_not_answered() -> None:
+    events = iter([{"type": "http.request", "body": b'{"te', "more_body": True}, {"type": "http.disconnect"}])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(events)
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    headers = [(b"authorization", b"Bearer s3cret")]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": headers}
+    await agent(scope, receive, send)
+    assert sent == []
 
 
 def post(address: str, body: bytes, **headers: str) -> httpx.Response:

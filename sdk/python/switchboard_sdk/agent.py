@@ -95,7 +95,8 @@ class Agent:
                 return
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] in ("GET", "HEAD") and scope["path"] == "/healthz":
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if scope["method"] in ("GET", "HEAD") and path == "/healthz":
             await _asgi.send_json(send, 200, b'{"status":"ok"}')
         elif scope["method"] != "POST":
             await _refuse(send, 405, "send messages with POST", (b"allow", b"POST"))
