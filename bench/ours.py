@@ -3,11 +3,13 @@
 python -m bench.ours intake DSN PORT PLATFORM       REST gateway on its use cases; no worker
 python -m bench.ours core DSN GRPC_PORT PLATFORM    gRPC core; no worker
 python -m bench.ours gateway PORT TARGET            REST gateway over a remote core
-python -m bench.ours worker DSN DOWNSTREAM [PLATFORM]   a worker alone, whose resources all run at one address
+python -m bench.ours worker DSN DOWNSTREAM [PLATFORM]   a worker alone, whose resources run at one address, but for
+                                                    those of the rules in the variable RESOURCES_FILE
 
 PLATFORM is the address that answers for the platforms.
 """
 
+import os
 import sys
 import tempfile
 
@@ -80,8 +82,10 @@ async def _gateway(port: int, target: str) -> int:
 
 
 async def _worker(dsn: str, downstream: str, platform: str = "") -> int:
-    own = settings(DOWNSTREAM_URL=downstream, **(_platforms(platform) if platform else {}))
+    given = {name: os.environ[name] for name in ("RESOURCES_FILE", "PLATFORM_LIMITS") if name in os.environ}
+    own = settings(DOWNSTREAM_URL=downstream, **given, **(_platforms(platform) if platform else {}))
     container = Container(settings=own, dsn=dsn, solitary=False)
+    container.resources().load()
     return await run([StorageComponent(container, "worker"), WorkerComponent(container)], _ready)
 
 

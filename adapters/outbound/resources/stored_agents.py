@@ -63,12 +63,13 @@ class StoredAgents:
     runners: Runners
     file: RulesFile
     _running: dict[str, _Running] = field(default_factory=dict)
-    _is_stale: bool = True
+    _changes: int = 1
+    _read_changes: int = 0
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def forget(self, _: object = None) -> None:
         """An agent changed: they are read again before the next one is asked."""
-        self._is_stale = True
+        self._changes += 1
 
     async def find(self, resource: Resource, owner: str) -> Downstream | None:
         """What runs the agent for an instance of that owner; None where no agent has this id.
@@ -98,25 +99,22 @@ class StoredAgents:
         ]
 
     async def _of(self, resource: Resource) -> _Running | None:
-        if self._is_stale:
+        if self._read_changes != self._changes:
             await self._read()
         slug = resource.id if resource.kind is ResourceKind.AGENT else None
         return self._running.get(slug) if slug else None
 
     async def _read(self) -> None:
         async with self._reading:
-            if not self._is_stale:
+            changes = self._changes
+            if self._read_changes == changes:
                 return
-            self._is_stale = False  # before the rows are read: what changes meanwhile is read again
-            try:
-                stored = await self.store.running()
-            except BaseException:
-                self._is_stale = True
-                raise
+            stored = await self.store.running()
             former = {running.agent.id: running for running in self._running.values()}
             self._running = {
                 agent.slug: self._made(agent, levels, former.get(agent.id)) for agent, levels in stored
             }
+            self._read_changes = changes  # what changed meanwhile is read again
 
     def _made(self, agent: Agent, levels: Mapping[str, Level], former: _Running | None) -> _Running:
         """An agent that did not change keeps its runner, and what that remembers."""
