@@ -70,12 +70,12 @@ class Agent:
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
     def run(self, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
-        """Serve until interrupted. `options` are those of `uvicorn.run`."""
+        """Serve until interrupted; answers under way then have 30 seconds. `options` are those of `uvicorn.run`."""
         try:
             import uvicorn
         except ImportError:
             raise RuntimeError("run() needs uvicorn: pip install 'switchboard-sdk[serve]'") from None
-        uvicorn.run(self, host=host, port=port, **options)
+        uvicorn.run(self, host=host, port=port, **{"timeout_graceful_shutdown": 30, **options})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
