@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Merge, OptOut, SessionAlias, Target
+from domain.channels.rich import ConversationChange
 from domain.conversations.forms import FormUpdate, OpenForm
 from domain.values import value
 
@@ -125,7 +126,7 @@ class Conversation:
 
     `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
     `offered`: the id of the latest message that offered numbered choices; others may have followed it. `form` is the
-    form that is open; it may have expired.
+    form that is open; it may have expired. `labels` are those of the conversation.
     """
 
     key: QueueKey
@@ -133,6 +134,7 @@ class Conversation:
     has_open_approval: bool = False
     offered: str | None = None
     form: OpenForm | None = None
+    labels: Sequence[str] = ()
 
 
 @value
@@ -167,6 +169,16 @@ class EventOutcome:
     handler_minutes: int | None = None
     numbered: bool = False
     form_update: FormUpdate | None = None
+
+    @property
+    def change(self) -> ConversationChange | None:
+        """What the answer does to its conversation."""
+        return self.answer.change if self.answer else None
+
+    @property
+    def leaves_notes(self) -> bool:
+        """Return True if more than the outcome and its messages is to be stored."""
+        return bool(self.numbered or self.form_update or self.change)
 
 
 class Conversations(Protocol):

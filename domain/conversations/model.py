@@ -131,7 +131,8 @@ class ConversationSender:
 class ConversationView:
     """A conversation in a list. `last_text` is the beginning of the latest message, `messages` their number up to a
     bound. `waiting`: inbound messages have no answer yet. `held_until`: how long a person has it, None for the
-    resource; `held_by`: the user who took it over, None where the resource asked for a person."""
+    resource; `held_by`: the user who took it over, None where the resource asked for a person. `assignee` is
+    responsible for it: "user:ID" or "team:ID". `is_closed`: until the person writes again."""
 
     instance_id: int
     channel_id: str
@@ -145,6 +146,13 @@ class ConversationView:
     held_until: datetime | None
     held_by: str | None
     pending_confirmation: bool
+    assignee: str | None = None
+    labels: tuple[str, ...] = ()
+    is_closed: bool = False
+
+    @property
+    def state(self) -> str:
+        return "closed" if self.is_closed else "open"
 
     @property
     def handler(self) -> Handler:
@@ -156,13 +164,16 @@ class ConversationFilter:
     """`query` is looked for in the name and the id of the sender and in the texts; empty for all. `waiting`: only
     conversations with or without messages that wait for an answer, None for both. `handler`: only those that a person
     or the resource has. `instance_ids`: those of these instances, empty for all of the caller's. `session_id`: that
-    conversation alone, in each of the instances."""
+    conversation alone, in each of the instances. `assignee`, `label` and `is_closed`: only those that have them."""
 
     query: str = ""
     waiting: bool | None = None
     handler: Handler | None = None
     instance_ids: tuple[int, ...] = ()
     session_id: str | None = None
+    assignee: str | None = None
+    label: str | None = None
+    is_closed: bool | None = None
 
 
 class StepKind(StrEnum):

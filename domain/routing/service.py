@@ -126,6 +126,7 @@ class ConversationService:
             conversation.has_open_approval,
             offered=conversation.offered,
             form=conversation.form,
+            labels=conversation.labels,
         )
 
     async def _process(self, work: _Work) -> bool:

@@ -61,6 +61,12 @@ class Conversation(bodies.Answer):
     pendingConfirmation: bool = Field(
         description="Whether a question about a tool is open.", examples=[False]
     )
+    assignee: str | None = Field(
+        description="Who is responsible for it: `user:ID` or `team:ID`; null for nobody.",
+        examples=["team:support"],
+    )
+    labels: list[str] = Field(examples=[["sale"]])
+    state: Literal["open", "closed"] = Field(description="A closed one is open again once the person writes.")
 
 
 class ConversationList(bodies.Answer):
@@ -121,8 +127,35 @@ async def _search(
         EmptyIsNone,
         Query(description="Only those that a person or the resource has.", examples=["person"]),
     ] = None,
+    assignee: Annotated[
+        str | None,
+        EmptyIsNone,
+        Query(
+            max_length=limits.ASSIGNEE,
+            description="Only those of this user or team.",
+            examples=["team:support"],
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        EmptyIsNone,
+        Query(max_length=limits.LABEL, description="Only those with this label.", examples=["sale"]),
+    ] = None,
+    state: Annotated[
+        Literal["open", "closed"] | None,
+        EmptyIsNone,
+        Query(description="Only those that are open, or closed."),
+    ] = None,
 ) -> ConversationFilter:
-    return ConversationFilter(query, waiting, Handler(handler) if handler else None)
+    is_closed = None if state is None else state == "closed"
+    return ConversationFilter(
+        query,
+        waiting,
+        Handler(handler) if handler else None,
+        assignee=assignee,
+        label=label,
+        is_closed=is_closed,
+    )
 
 
 Search = Annotated[ConversationFilter, Depends(_search)]

@@ -125,8 +125,9 @@ queue = table(
     *optional(ARRAY(Timestamp), "rounds"),
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
-    *optional(Text, "offered held_by form"),
-    *optional(Timestamp, "held_by_until"),
+    *optional(Text, "offered held_by form assignee"),
+    *optional(Timestamp, "held_by_until closed_at"),
+    *optional(ARRAY(Text), "labels"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
     index(
         "queue_conversations",

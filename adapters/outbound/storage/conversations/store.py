@@ -34,6 +34,7 @@ SQL = read_statements(Path(__file__).with_suffix(".sql"), most_counted=MOST_COUN
 
 _BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
 _WAITING = {True: "pending > 0", False: "pending <= 0"}
+_CLOSED = {True: "closed_at IS NOT NULL", False: "closed_at IS NULL"}
 _HANDLERS = {Handler.PERSON: "held_until > now()", Handler.RESOURCE: "(held_until > now()) IS NOT TRUE"}
 
 
@@ -45,6 +46,9 @@ def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> s
         *([] if wanted.waiting is None else [_WAITING[wanted.waiting]]),
         *([] if wanted.handler is None else [_HANDLERS[wanted.handler]]),
         *([] if wanted.session_id is None else ["session_key = %(session)s"]),
+        *([] if wanted.assignee is None else ["assignee = %(assignee)s"]),
+        *([] if wanted.label is None else ["labels @> ARRAY[%(label)s]"]),
+        *([] if wanted.is_closed is None else [_CLOSED[wanted.is_closed]]),
     ]
     return SQL["list_conversations"].format(
         instances="".join(f" AND {condition}" for condition, is_needed in instances.items() if is_needed),
@@ -78,6 +82,9 @@ class _Row(NamedTuple):
     created_at: datetime | None
     messages: int
     pending_confirmation: bool
+    assignee: str | None
+    labels: list[str] | None
+    is_closed: bool
     is_wanted: bool
 
     @property
@@ -135,6 +142,8 @@ class PostgresConversationStore:
             "owner": owner,
             "instances": list(wanted.instance_ids),
             "session": None if wanted.session_id is None else key_of(wanted.session_id),
+            "assignee": wanted.assignee,
+            "label": wanted.label,
             "pattern": f"%{escaped}%" if wanted.query else None,
             "at": last.touched_at if last else None,
             "instance": last.instance_id if last else None,
@@ -196,6 +205,9 @@ def _view(row: _Row) -> ConversationView:
         held_until=row.held_until,
         held_by=row.held_by if row.held_until else None,
         pending_confirmation=row.pending_confirmation,
+        assignee=row.assignee,
+        labels=tuple(row.labels or ()),
+        is_closed=row.is_closed,
     )
 
 

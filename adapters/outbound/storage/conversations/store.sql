@@ -28,7 +28,7 @@ SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at,
         WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {{ most_counted }}) n),
     EXISTS (SELECT FROM tool_confirmation c WHERE c.instance_id = q.instance_id AND c.session_key = q.session_key
         AND c.closed_at IS NULL AND c.decision IS NULL AND c.expires_at > now()),
-    %(pattern)s::text IS NULL OR {{ found }}
+    q.assignee, q.labels, q.closed_at IS NOT NULL, %(pattern)s::text IS NULL OR {{ found }}
 FROM (
     SELECT n.channel_id, n.channel_name, q.* FROM (
         SELECT c.id, c.channel_id, c.channel_name FROM channel_instance c CROSS JOIN LATERAL (

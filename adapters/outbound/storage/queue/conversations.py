@@ -144,7 +144,7 @@ class PostgresConversations:
     async def lease(self, capacity: Capacity) -> Leases[Conversation]:
         leases = await self._leases.lease(INBOUND, capacity)
         conversations = [
-            _conversation(key, [_queued(*row) for *row, _, _, _ in rows], *rows[0][-3:])
+            _conversation(key, [_queued(*row) for *row, _, _, _, _ in rows], *rows[0][-4:])
             for key, rows in leases.leased
         ]
         return Leases(conversations, leases.more)
@@ -174,9 +174,9 @@ class PostgresConversations:
     async def _complete(
         self, parameters: Mapping[str, object], outcomes: Sequence[EventOutcome]
     ) -> list[tuple[Any, ...]]:
-        """One statement, but for answers whose choices are typed, and for changes of forms: that is on record with
-        them."""
-        noted = {outcome.inbox_id: outcome for outcome in outcomes if outcome.numbered or outcome.form_update}
+        """One statement, but for answers whose choices are typed, and for changes of forms and conversations: that is
+        on record with them."""
+        noted = {outcome.inbox_id: outcome for outcome in outcomes if outcome.leaves_notes}
         if not noted:
             return await self._database.fetch(SQL["complete_events"], parameters)
         async with self._database.transaction(STATEMENT_SECONDS) as connection:
@@ -240,13 +240,25 @@ class PostgresConversations:
         await self._batcher.close()
 
 
-def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...]]]:
+def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...] | Mapping[str, object]]]:
     """The statements that note what an outcome leaves open in its conversation, with their parameters."""
     place = (outcome.key.instance_id, outcome.key.session_key)
     if outcome.numbered:
         yield "note_offer", (str(answer_to(outcome.inbox_id)), *place)
     if update := outcome.form_update:
         yield "note_form", (codec.open_form_to_json(update.form) if update.form else None, *place)
+    if change := outcome.change:
+        yield (
+            "note_change",
+            {
+                "assign": change.assign,
+                "added": Texts(change.add_labels),
+                "removed": Texts(change.remove_labels),
+                "close": change.close,
+                "instance": outcome.key.instance_id,
+                "session": outcome.key.session_key,
+            },
+        )
 
 
 def _conversation(
@@ -255,10 +267,10 @@ def _conversation(
     has_open_approval: bool,
     offered: str | None,
     form: str | None,
+    labels: Sequence[str] | None,
 ) -> Conversation:
-    return Conversation(
-        key, queued, has_open_approval, offered, codec.stored_open_form(form) if form else None
-    )
+    opened = codec.stored_open_form(form) if form else None
+    return Conversation(key, queued, has_open_approval, offered, opened, tuple(labels or ()))
 
 
 def _queued(

@@ -38,7 +38,7 @@ INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN {{ waits }} THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
+        touched_at = greatest(q.touched_at, now()), closed_at = NULL
     RETURNING instance_id, session_key, {{ is_open }} AS open
 {%- endmacro %}
 {% macro enqueue_events(source) -%}
@@ -90,7 +90,7 @@ WITH candidates AS (
 ), taken AS (
     UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
     FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id, q.offered, q.form
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered, q.form, q.labels
 )
 SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
     (SELECT set_config('synchronous_commit', 'off', true))
@@ -185,7 +185,7 @@ SELECT EXISTS (
     EXISTS (SELECT FROM tool_confirmation c
         WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
     OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key),
-        t.offered, t.form
+        t.offered, t.form, t.labels
     FROM taken t LEFT JOIN LATERAL (
         SELECT id, event, attempts, received_at, draft, failures FROM inbox r
         WHERE {{ queued_event('r', 't') }}
@@ -362,6 +362,17 @@ UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_ke
 -- name: note_form
 -- In the transaction of the outcome. Primary key.
 UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
+
+-- name: note_change
+-- In the transaction of the outcome. Primary key.
+UPDATE queue SET
+    assignee = CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE nullif(%(assign)s, '') END,
+    labels = nullif(ARRAY(
+        SELECT DISTINCT label FROM unnest(coalesce(labels, '{}') || %(added)s::text[]) label
+        WHERE label <> ALL(%(removed)s::text[]) ORDER BY label LIMIT 50
+    ), '{}'),
+    closed_at = CASE WHEN %(close)s THEN now() ELSE closed_at END
+WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
 
 -- name: album
 -- Index `inbox_by_queue`.

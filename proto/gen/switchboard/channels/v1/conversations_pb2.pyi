@@ -33,6 +33,9 @@ class ListConversationsRequest(_message.Message):
     INSTANCE_IDS_FIELD_NUMBER: _builtins.int
     HANDLER_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    ASSIGNEE_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    IS_CLOSED_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     """Of this instance; 0 for those of `instance_ids`."""
     query: _builtins.str
@@ -47,6 +50,12 @@ class ListConversationsRequest(_message.Message):
     """"person" or "resource": only conversations that this one has."""
     session_id: _builtins.str
     """That conversation alone."""
+    assignee: _builtins.str
+    """Only those of this assignee, "user:ID" or "team:ID"."""
+    label: _builtins.str
+    """Only those with this label."""
+    is_closed: _builtins.bool
+    """Only those that are closed, or only those that are open."""
     @_builtins.property
     def instance_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Of these instances, at most 100; none of them: of all of the caller's, for an admin of everybody's."""
@@ -62,13 +71,22 @@ class ListConversationsRequest(_message.Message):
         instance_ids: _abc.Iterable[_builtins.int] | None = ...,
         handler: _builtins.str | None = ...,
         session_id: _builtins.str | None = ...,
+        assignee: _builtins.str | None = ...,
+        label: _builtins.str | None = ...,
+        is_closed: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_handler", b"_handler", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "handler", b"handler", "limit", b"limit", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "assignee", b"assignee", "handler", b"handler", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_handler", b"_handler", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "cursor", b"cursor", "handler", b"handler", "instance_id", b"instance_id", "instance_ids", b"instance_ids", "limit", b"limit", "query", b"query", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "assignee", b"assignee", "cursor", b"cursor", "handler", b"handler", "instance_id", b"instance_id", "instance_ids", b"instance_ids", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "query", b"query", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__assignee: _TypeAlias = _typing.Literal["assignee"]  # noqa: Y015
+    _WhichOneofArgType__assignee: _TypeAlias = _typing.Literal["_assignee", b"_assignee"]  # noqa: Y015
     _WhichOneofReturnType__handler: _TypeAlias = _typing.Literal["handler"]  # noqa: Y015
     _WhichOneofArgType__handler: _TypeAlias = _typing.Literal["_handler", b"_handler"]  # noqa: Y015
+    _WhichOneofReturnType__is_closed: _TypeAlias = _typing.Literal["is_closed"]  # noqa: Y015
+    _WhichOneofArgType__is_closed: _TypeAlias = _typing.Literal["_is_closed", b"_is_closed"]  # noqa: Y015
+    _WhichOneofReturnType__label: _TypeAlias = _typing.Literal["label"]  # noqa: Y015
+    _WhichOneofArgType__label: _TypeAlias = _typing.Literal["_label", b"_label"]  # noqa: Y015
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__session_id: _TypeAlias = _typing.Literal["session_id"]  # noqa: Y015
@@ -76,7 +94,13 @@ class ListConversationsRequest(_message.Message):
     _WhichOneofReturnType__waiting: _TypeAlias = _typing.Literal["waiting"]  # noqa: Y015
     _WhichOneofArgType__waiting: _TypeAlias = _typing.Literal["_waiting", b"_waiting"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__assignee) -> _WhichOneofReturnType__assignee | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__handler) -> _WhichOneofReturnType__handler | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_closed) -> _WhichOneofReturnType__is_closed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__label) -> _WhichOneofReturnType__label | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload
@@ -134,6 +158,9 @@ class Conversation(_message.Message):
     CHANNEL_ID_FIELD_NUMBER: _builtins.int
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
     HELD_BY_FIELD_NUMBER: _builtins.int
+    ASSIGNEE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    IS_CLOSED_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Id of the conversation, unique within the instance."""
     last_text: _builtins.str
@@ -156,9 +183,17 @@ class Conversation(_message.Message):
     """Name that the owner gave the instance."""
     held_by: _builtins.str
     """The user who took it over; not set where the resource has it, or asked for a person."""
+    assignee: _builtins.str
+    """Who is responsible for it: "user:ID" or "team:ID"."""
+    is_closed: _builtins.bool
+    """A closed conversation is open again once the person writes."""
     @_builtins.property
     def sender(self) -> Global___ConversationSender:
         """Who wrote last."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels, in alphabetical order."""
 
     def __init__(
         self,
@@ -175,15 +210,22 @@ class Conversation(_message.Message):
         channel_id: _builtins.str = ...,
         channel_name: _builtins.str = ...,
         held_by: _builtins.str | None = ...,
+        assignee: _builtins.str | None = ...,
+        labels: _abc.Iterable[_builtins.str] | None = ...,
+        is_closed: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "held_by", b"held_by", "held_until_us", b"held_until_us", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "assignee", b"assignee", "held_by", b"held_by", "held_until_us", b"held_until_us", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "channel_id", b"channel_id", "channel_name", b"channel_name", "held_by", b"held_by", "held_until_us", b"held_until_us", "instance_id", b"instance_id", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "assignee", b"assignee", "channel_id", b"channel_id", "channel_name", b"channel_name", "held_by", b"held_by", "held_until_us", b"held_until_us", "instance_id", b"instance_id", "is_closed", b"is_closed", "labels", b"labels", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__assignee: _TypeAlias = _typing.Literal["assignee"]  # noqa: Y015
+    _WhichOneofArgType__assignee: _TypeAlias = _typing.Literal["_assignee", b"_assignee"]  # noqa: Y015
     _WhichOneofReturnType__held_by: _TypeAlias = _typing.Literal["held_by"]  # noqa: Y015
     _WhichOneofArgType__held_by: _TypeAlias = _typing.Literal["_held_by", b"_held_by"]  # noqa: Y015
     _WhichOneofReturnType__held_until_us: _TypeAlias = _typing.Literal["held_until_us"]  # noqa: Y015
     _WhichOneofArgType__held_until_us: _TypeAlias = _typing.Literal["_held_until_us", b"_held_until_us"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__assignee) -> _WhichOneofReturnType__assignee | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__held_by) -> _WhichOneofReturnType__held_by | None: ...
     @_typing.overload
