@@ -1,10 +1,11 @@
 """Calls of platforms: verified, read, stored, acknowledged."""
 
-from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from domain.call_streams import CallStreams
 from domain.channels.messages import (
     CallOutcome,
     Event,
@@ -21,6 +22,7 @@ from domain.refusals import (
     Forbidden,
     Invalid,
     NotFound,
+    Refusal,
     StorageAway,
     TooLarge,
     Unauthenticated,
@@ -37,6 +39,11 @@ from ports.system import Clock, Meter, Span, no_span
 
 POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""
+
+TO_BE_STREAMED = RawAnswer(
+    501, b"this gateway is older than its core, which answers in a stream", streams=True
+)
+"""Asks the gateway to call `stream`. One of an earlier version answers with it."""
 
 LOOK_AGAIN = 5.0
 """Seconds after which a waiting call checks for its answer without a notification."""
@@ -71,7 +78,6 @@ class CallVerifier:
             self.meter.refused(instance.channel_id, refusal.reason)
             raise
         await self.health.unproved(instance.id, received.missing_proof_field)
-        self.meter.received(instance.channel_id, received.kind)
         proof = None if received.missing_proof_field else channel.call_proof
         return replace(received, events=tuple(event.proved_by(proof) for event in received.events))
 
@@ -170,27 +176,77 @@ class CallbackService:
     sessions: Sessions
     schedules: ScheduleStore
     waiter: ReplyWaiter
+    streams: CallStreams
     health: HealthStore
     meter: Meter
     max_body_kb: int
     span: Span = no_span
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        try:
+            return await self._handle(channel_id, instance_id, call)
+        except Refusal as refusal:
+            return self._refused(channel_id, call, refusal)
+
+    async def stream(
+        self, channel_id: str, instance_id: int, call: RawCall
+    ) -> AsyncGenerator[RawAnswer | bytes, None]:
+        begun = False
+        try:
+            instance, channel, received = await self._received(channel_id, instance_id, call)
+            streamer = channel.call_streamer
+            if streamer is None or not received.streams:
+                raise Invalid("this call is not answered as a stream")
+            self.meter.received(channel_id, received.kind)
+            with self.streams.counted(instance_id):
+                if received.inquiry:
+                    stored = await self.streams.find(instance_id, received.inquiry)
+                    inbox_id, event = stored.id, stored.event
+                else:
+                    [event] = received.events
+                    [accepted] = await self._add(instance, channel, [event], streamer.kept_seconds)
+                    inbox_id = accepted.id
+                writer = streamer.writer(channel.config.load(instance.config), call, event)
+                async with aclosing(self.streams.write(instance, inbox_id, writer)) as pieces:
+                    async for piece in pieces:
+                        begun = begun or isinstance(piece, RawAnswer)
+                        yield piece
+        except Refusal as refusal:
+            if begun:
+                raise
+            yield self._refused(channel_id, call, refusal)
+
+    def _refused(self, channel_id: str, call: RawCall, refusal: Refusal) -> RawAnswer:
+        """The refusal as the channel writes it. Raises it where the channel does not."""
+        channel = self.channels.find(channel_id)
+        if channel is None or channel.refusal_writer is None:
+            raise refusal
+        return channel.refusal_writer.refused(call, refusal)
+
+    async def _received(
+        self, channel_id: str, instance_id: int, call: RawCall
+    ) -> tuple[Instance, AnyChannel, Received]:
+        if len(call.body) > self.max_body_kb * 1024:
+            raise TooLarge(f"the body is over {self.max_body_kb} KB")
+        if PUSH_HEADER in call.headers:
+            raise Invalid(
+                "a subscription to events must not call this service: each push would make more events"
+            )
+        instance = await self.instances.cached(instance_id)
+        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
+            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
+        channel = self.channels.find(channel_id)
+        if channel is None or channel.webhook is None:
+            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
+        return instance, channel, await self.verifier.verify(instance, channel, channel.webhook, call)
+
+    async def _handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         traceparent = call.headers.get("traceparent", "")
         with self.span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
-            if len(call.body) > self.max_body_kb * 1024:
-                raise TooLarge(f"the body is over {self.max_body_kb} KB")
-            if PUSH_HEADER in call.headers:
-                raise Invalid(
-                    "a subscription to events must not call this service: each push would make more events"
-                )
-            instance = await self.instances.cached(instance_id)
-            if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
-                raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
-            channel = self.channels.find(channel_id)
-            if channel is None or channel.webhook is None:
-                raise NotFound(f"the channel '{channel_id}' takes no callbacks")
-            received = await self.verifier.verify(instance, channel, channel.webhook, call)
+            instance, channel, received = await self._received(channel_id, instance_id, call)
+            if received.streams:
+                return TO_BE_STREAMED
+            self.meter.received(channel_id, received.kind)
             await self._take_notices(instance, received)
             events = []
             for event in received.events:

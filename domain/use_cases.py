@@ -1,5 +1,6 @@
 """The use cases, as inbound adapters call them. In a gateway of its own, a client of a core has their methods."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,6 +37,13 @@ class Callbacks(Protocol):
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         """Proves, stores and acknowledges a call. Raises `NotFound`, `Unauthenticated`, `Invalid`."""
+        ...
+
+    def stream(
+        self, channel_id: str, instance_id: int, call: RawCall
+    ) -> AsyncGenerator[RawAnswer | bytes, None]:
+        """Answers a call for which `handle` returned an answer that streams: yields the head, then the pieces of the
+        body where the head streams. Empty pieces are signs of life, also before the head. Raises as `handle`."""
         ...
 
 

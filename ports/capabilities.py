@@ -24,7 +24,7 @@ from domain.channels.rich import Form
 from domain.conversations.model import Destination
 from domain.knowledge.sources.model import Listing, PageContent, PageToRead
 from domain.polling.model import Timing
-from domain.refusals import Unauthenticated
+from domain.refusals import Refusal, Unauthenticated
 
 C = TypeVar("C", contravariant=True)
 T = TypeVar("T")
@@ -107,6 +107,56 @@ class CallResponder(Protocol[C]):
     def answer_in_call(
         self, config: C, event: Event, outcome: CallOutcome, answer: Answer | None
     ) -> RawAnswer: ...
+
+
+class AnswerWriter(Protocol):
+    """Writes the answer to one call. Pure."""
+
+    @property
+    def head(self) -> RawAnswer | None:
+        """Status and headers of an answer that is shown as it grows, None for a whole one."""
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long the call waits for the answer."""
+
+    @property
+    def keep_alive(self) -> bytes:
+        """A piece that says nothing."""
+
+    def begin(self) -> bytes:
+        """The first piece, once the event is stored."""
+
+    def grown(self, text: str) -> bytes:
+        """The piece for text that was added."""
+
+    def end(self, outcome: CallOutcome, answer: Answer | None, streamed: str) -> bytes:
+        """The last piece: what the answer has beyond the `streamed` text, and how it ended. Where the answer does not
+        begin with that text, the piece has the whole answer."""
+
+    def whole(self, outcome: CallOutcome, answer: Answer | None) -> RawAnswer:
+        """The answer of a call that has no `head`."""
+
+
+class CallStreamer(Protocol[C, T_in]):
+    """Answers calls that wait long, whole or as the answer grows (`Received.streams`). Pure."""
+
+    @property
+    def kept_seconds(self) -> float:
+        """How long after the call its answer is stored for inquiries and repeated calls."""
+
+    def grows(self, config: C, target: T_in) -> bool:
+        """Return True if the caller sees the answer grow."""
+
+    def writer(self, config: C, call: RawCall, event: Event) -> AnswerWriter:
+        """`event` is that of the call, or the one that its inquiry is about; without session and text where that was
+        withdrawn or erased."""
+
+
+class RefusalWriter(Protocol):
+    """Writes refusals of calls as the channel's protocol has them. Pure."""
+
+    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """The queue of inbound events: leases, sessions, and signals between the processes that work on it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import CallOutcome, Event, Merge, OptOut, SessionAlias, Target
+from domain.channels.messages import CallOutcome, Event, Inquiry, Merge, OptOut, SessionAlias, Target
 from domain.channels.rich import ConversationChange
 from domain.conversations.forms import FormUpdate, OpenForm
 from domain.values import value
@@ -45,11 +46,20 @@ class Leases(Generic[L]):
     more: bool
 
 
+class Growth(Protocol):
+    """An answer that is being made, as far as it is heard of. Where a piece got lost no more of them come."""
+
+    async def more(self, seconds: float) -> str:
+        """The text that was added; empty when the answer may be on record, or after `seconds`."""
+
+
 class Answers(Protocol):
     """Tells a waiting HTTP call that its answer is on record."""
 
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when the answer of that event may be there, or after `seconds`."""
+
+    def follow(self, inbox_id: int) -> AbstractContextManager[Growth]: ...
 
 
 @value
@@ -71,6 +81,14 @@ class CallResult:
     answer: Answer | None
 
 
+@value
+class StoredCall:
+    """An event that an inquiry is about; its event is without session and text where it was withdrawn or erased."""
+
+    id: int
+    event: Event
+
+
 class Inbox(Protocol):
     """Inbound events, durable before they are acknowledged."""
 
@@ -84,6 +102,12 @@ class Inbox(Protocol):
 
     async def result(self, inbox_id: int) -> CallResult | None:
         """Takes the answer for a waiting call, or returns None."""
+
+    async def outcome(self, inbox_id: int) -> CallResult | None:
+        """How an event ended, as often as it is asked; None as long as it is worked on, or where it is gone."""
+
+    async def find_call(self, instance_id: int, inquiry: Inquiry) -> StoredCall | None:
+        """The latest event that an inquiry is about."""
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         """Nobody waits any more: a later answer is sent as messages. The answer, when it just came."""

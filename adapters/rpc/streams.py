@@ -123,9 +123,20 @@ def answer_into_pb(answer: RawAnswer, message: callbacks_pb2.RawAnswer) -> None:
     """The same into a message that lies in a batch already."""
     message.status = answer.status
     message.body = answer.body
+    message.streams = answer.streams
     if answer.headers:
         message.headers.update(answer.headers)
 
 
 def answer_from_pb(message: callbacks_pb2.RawAnswer) -> RawAnswer:
-    return RawAnswer(message.status, message.body, dict(message.headers))
+    return RawAnswer(message.status, message.body, dict(message.headers), message.streams)
+
+
+def piece_to_pb(piece: RawAnswer | bytes) -> callbacks_pb2.StreamAnswerResponse:
+    if isinstance(piece, bytes):
+        return callbacks_pb2.StreamAnswerResponse(body=piece)
+    return callbacks_pb2.StreamAnswerResponse(head=answer_to_pb(piece))
+
+
+def piece_from_pb(message: callbacks_pb2.StreamAnswerResponse) -> RawAnswer | bytes:
+    return answer_from_pb(message.head) if message.HasField("head") else message.body

@@ -13,6 +13,7 @@ from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.agents.service import AgentBinding, AgentService
+from domain.call_streams import CallStreams
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
@@ -81,6 +82,7 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         storage.sessions,
         storage.schedules,
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
+        CallStreams(inbox, storage.event_bus, instances, foundation.steady_clock),
         health,
         meter,
         settings.max_webhook_body_kb,

@@ -93,7 +93,7 @@ class Work:
             downstream,
             self.approvals,
             channels.files,
-            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
+            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations, bus.grew),
             self.prompt_feedback,
             ContextService(earlier, channels.files, channels.reads, transcriber),
             ChoiceService(earlier),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.channels.provenance import Provenance
+from domain.channels.provenance import Provenance, Usage
 from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
@@ -88,7 +88,8 @@ class Answer:
     is what the platform has to send back with the values of that form. `silent`: nothing is sent.
     `change` is what the answer does to its conversation.
     `provenance`: which resource made it, None for what none was asked for. `thumbs` names the
-    answer in the buttons that ask whether it helped; empty where nobody is asked.
+    answer in the buttons that ask whether it helped; empty where nobody is asked. `usage`: the tokens that models
+    took for it, None where that is not known.
     """
 
     text: str
@@ -108,6 +109,7 @@ class Answer:
     change: ConversationChange | None = None
     provenance: Provenance | None = None
     thumbs: str = ""
+    usage: Usage | None = None
 
     @property
     def has_buttons(self) -> bool:

@@ -26,7 +26,7 @@ class RawCall:
     """An HTTP call on an instance's callback address, as it came.
 
     `id` is the request id that we gave it; `url` the public address that was called, query included;
-    `headers` have lower-case names; `callback` is the last path segment, usually 'webhook'.
+    `headers` have lower-case names; `callback` is what follows the instance in the path, usually 'webhook'.
     """
 
     id: str
@@ -44,11 +44,12 @@ class RawCall:
 
 @value
 class RawAnswer:
-    """The HTTP answer to a `RawCall`, byte for byte."""
+    """The HTTP answer to a `RawCall`, byte for byte. `streams`: the body follows in pieces."""
 
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
+    streams: bool = False
 
 
 TAKEN = RawAnswer()
@@ -321,12 +322,22 @@ class OptOut:
 
 
 @value
+class Inquiry:
+    """A call about an earlier event, that of `key` or a later one of its conversation whose key begins with it and a
+    slash. `withdraws`: the event is not to be answered any more."""
+
+    key: str
+    withdraws: bool = False
+
+
+@value
 class Received:
     """What a channel made of a call.
 
     `kind` is a short word for metrics ('message', 'challenge', 'ignored:bot', ...).
     `missing_proof_field` names the missing config field when the call was taken without proof of origin, because
     the instance has nothing to check it with: the use case decides whether that is enough.
+    `streams`: the channel's `CallStreamer` writes the answer to the only event, or to `inquiry`.
     """
 
     answer: RawAnswer = TAKEN
@@ -337,6 +348,8 @@ class Received:
     opt_outs: tuple[OptOut, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None
+    streams: bool = False
+    inquiry: Inquiry | None = None
 
 
 class Outcome(StrEnum):
@@ -373,3 +386,4 @@ class CallOutcome(StrEnum):
     ANSWERED = "answered"
     TIMEOUT = "timeout"
     FAILED = "failed"
+    WITHDRAWN = "withdrawn"

@@ -24,6 +24,17 @@ class FailedResource:
     reason: str
 
 
+@value
+class Usage:
+    """Tokens that models took for an answer: what they read, and what they wrote."""
+
+    input_tokens: int
+    output_tokens: int
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
 FALLBACK = "fallback"
 
 

@@ -12,6 +12,7 @@ from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Outcome, Sent
 from domain.rendering import off_loop
 from domain.routing.conversation import ConversationContext
+from domain.routing.growing import Grew, Growing, not_heard
 from ports.channels import DraftAddress, DraftSender
 from ports.queue import Conversations, QueuedEvent
 
@@ -24,20 +25,27 @@ begin at once, and an edit costs the platform and the service as much as a messa
 
 @dataclass(eq=False)
 class DraftService:
-    """Begins drafts. `sender` keeps the limits of platforms; `conversations` remember which message a draft is."""
+    """Begins drafts. `sender` keeps the limits of platforms; `conversations` remember which message a draft is;
+    `grew` hears of answers for which a call waits."""
 
     sender: DraftSender
     conversations: Conversations
+    grew: Grew = not_heard
 
     @asynccontextmanager
     async def begin(
         self, context: ConversationContext, queued: QueuedEvent
-    ) -> AsyncIterator[Drafting | None]:
+    ) -> AsyncIterator[Drafting | Growing | None]:
         """None if the channel or the conversation shows no unfinished answers. The end waits for the call under way,
         so that no edit comes after the answer and no unknown message stays."""
-        streaming = context.channel.streaming
-        preview = streaming.preview(context.config, context.target(queued.event)) if streaming else None
-        drafting = Drafting(self, preview, context, queued) if preview else None
+        streaming, streamer = context.channel.streaming, context.channel.call_streamer
+        target = context.target(queued.event)
+        preview = streaming.preview(context.config, target) if streaming else None
+        drafting: Drafting | Growing | None = None
+        if preview:
+            drafting = Drafting(self, preview, context, queued)
+        elif streamer and streamer.grows(context.config, target):
+            drafting = Growing(self.grew, queued.id)
         try:
             yield drafting
         finally:

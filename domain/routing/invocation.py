@@ -245,7 +245,8 @@ class InvocationService:
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
-        return replace(self._ask(context, queued, prompt, result.text, artifacts), provenance=provenance)
+        question = self._ask(context, queued, prompt, result.text, artifacts)
+        return replace(question, provenance=provenance, usage=result.usage)
 
     def _answer_of(
         self,
@@ -267,6 +268,7 @@ class InvocationService:
             rich=result.rich,
             change=result.change,
             provenance=provenance,
+            usage=result.usage,
         )
         answer = self.forms.begin(context, queued, answer)
         if context.instance.feedback and not answer.question:

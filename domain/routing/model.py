@@ -19,6 +19,7 @@ from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
 from domain.channels.model import Proof
 from domain.channels.provenance import Citation
+from domain.channels.provenance import Usage as Usage
 from domain.channels.rich import ConversationChange, RichContent
 from domain.values import value
 
@@ -163,17 +164,6 @@ class Confirmation:
 
     tool: str
     parameters: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that models took for an answer: what they read, and what they wrote."""
-
-    input_tokens: int
-    output_tokens: int
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
 
 
 def summed(*usages: Usage | None) -> Usage | None:

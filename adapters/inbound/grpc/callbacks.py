@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,8 +13,8 @@ from uuid import NAMESPACE_URL, uuid5
 from switchboard.channels.v1 import callbacks_pb2 as pb
 
 from adapters.inbound.grpc.interceptors import peer
-from adapters.rpc.streams import answer_into_pb, answer_to_pb, call_from_pb
-from domain.channels.messages import RawAnswer
+from adapters.rpc.streams import answer_into_pb, answer_to_pb, call_from_pb, piece_to_pb
+from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal, TooLarge
 from domain.use_cases import Callbacks
 from ports.system import Ids
@@ -39,7 +40,20 @@ class CallbackServicer:
     async def HandleCallback(self, request: pb.RawCall, context: Any) -> pb.RawAnswer:
         return answer_to_pb(await self._handle(request, peer().is_gateway))
 
+    async def StreamAnswer(
+        self, request: pb.StreamAnswerRequest, context: Any
+    ) -> AsyncIterator[pb.StreamAnswerResponse]:
+        call = self._call(request.call, peer().is_gateway)
+        pieces = self._callbacks.stream(request.call.channel_id, request.call.instance_id, call)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece_to_pb(piece)
+
     async def _handle(self, request: pb.RawCall, from_gateway: bool) -> RawAnswer:
+        call = self._call(request, from_gateway)
+        return await self._callbacks.handle(request.channel_id, request.instance_id, call)
+
+    def _call(self, request: pb.RawCall, from_gateway: bool) -> RawCall:
         """A call that comes from no gateway gets the public address of its instance, and an id that no call of
         another instance has. Raises `TooLarge`: a gateway has refused such a head itself."""
         call = call_from_pb(request)
@@ -54,7 +68,7 @@ class CallbackServicer:
             call = replace(call, url=url, id=call_id)
         if not call.id:
             call = replace(call, id=self._ids.request_id())
-        return await self._callbacks.handle(request.channel_id, request.instance_id, call)
+        return call
 
     async def StreamCallbacks(
         self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import aclosing
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from switchboard.channels.v1 import callbacks_pb2_grpc
 from adapters.outbound.core_client.connection import CoreConnection, Metadata
 from adapters.outbound.core_client.cores import Endpoint
 from adapters.rpc.refusals import rebuilt
-from adapters.rpc.streams import answer_from_pb, call_into_pb
+from adapters.rpc.streams import answer_from_pb, call_into_pb, piece_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Unavailable
 
@@ -71,6 +72,19 @@ class RemoteCallbacks:
         refused = outcome.refused
         refusal = rebuilt(refused.reason, refused.message, refused.retry_after)
         raise refusal or CoreError(refused.message)
+
+    async def stream(
+        self, channel_id: str, instance_id: int, call: RawCall
+    ) -> AsyncGenerator[RawAnswer | bytes, None]:
+        """Raises refusals of the core, and `Unavailable`."""
+        request = pb.StreamAnswerRequest()
+        call_into_pb(channel_id, instance_id, call, request.call)
+        stub = callbacks_pb2_grpc.CallbackServiceStub(self._core.streams)
+        metadata = self._core.as_gateway()
+        answers = self._core.stream(stub.StreamAnswer, request, deadline=None, metadata=metadata)
+        async with aclosing(answers):
+            async for message in answers:
+                yield piece_from_pb(message)
 
     def _retire(self, endpoint: Endpoint, stream: _Stream) -> None:
         """The calls under way are answered yet."""

@@ -14,7 +14,7 @@ from adapters import trace_context
 from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.model import Proof
-from domain.channels.provenance import Citation, FailedResource, Provenance
+from domain.channels.provenance import Citation, FailedResource, Provenance, Usage
 from domain.channels.rich import form_json, rich_json
 from domain.channels.rich_reading import read_rich
 from domain.conversations.choices import Offer
@@ -278,6 +278,8 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
         "choices": [[choice.label, choice.value, choice.reference] for choice in answer.choices],
         **({"rich": rich_json(answer.rich)} if answer.rich else {}),
         **({"form": answer.form_reference} if answer.form_reference else {}),
+        **({"question": answer.question} if answer.question else {}),
+        **({"usage": [answer.usage.input_tokens, answer.usage.output_tokens]} if answer.usage else {}),
         "request": answer.request_id,
         "session": answer.session_id,
     }
@@ -394,6 +396,8 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
         choices=tuple(_known(Choice, stored) for stored in document["choices"]),
         rich=read_rich(document["rich"]) if "rich" in document else None,
         form_reference=document.get("form", ""),
+        question=document.get("question", ""),
+        usage=Usage(*document["usage"]) if "usage" in document else None,
         request_id=document["request"],
         session_id=document["session"],
     )

@@ -6,8 +6,10 @@ the more workers there are, the later, so that all together look about as often.
 """
 
 import asyncio
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 RECENT = 2048
@@ -45,6 +47,43 @@ class Wakeup:
                 self._timer = None
 
 
+class Follower:
+    """`ports.queue.Growth`."""
+
+    def __init__(self, *, answered: bool) -> None:
+        self._news = asyncio.Event()
+        self._pieces: list[str] = []
+        self._size = 0
+        self._answered = False
+        if answered:
+            self.wake()
+
+    def take(self, offset: int, piece: str) -> None:
+        """A piece behind a gap is of no use, and one from before was shown already."""
+        if offset == self._size:
+            self._pieces.append(piece)
+            self._size += len(piece)
+            self._news.set()
+
+    def wake(self) -> None:
+        self._answered = True
+        self._news.set()
+
+    async def more(self, seconds: float) -> str:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return ""
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        if text and self._answered:
+            return text  # `_news` stays set: the next call tells that the answer is on record
+        self._news.clear()
+        self._answered = False
+        return text
+
+
 class EventBus:
     """Takes what happened and tells those concerned.
 
@@ -66,6 +105,7 @@ class EventBus:
         self._chats: list[Callable[[str | None], None]] = []
         self._agents: list[Callable[[None], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
+        self._followers: dict[int, list[Follower]] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
@@ -94,7 +134,7 @@ class EventBus:
             self.broadcast(f"chat:{conversation}")
 
     def withdrawn(self, inbox_id: int) -> None:
-        _call(self._withdrawals, inbox_id)
+        self._withdraw(inbox_id)
         self.inbound_enqueued()
         self.broadcast(f"withdrawn:{inbox_id}")
 
@@ -122,6 +162,11 @@ class EventBus:
         if not self._tell(inbox_id):
             self.broadcast(f"answer:{inbox_id}")
 
+    def grew(self, inbox_id: int, offset: int, piece: str) -> None:
+        """The answer to a message has got this piece, of at most 600 characters: PostgreSQL carries 8,000 bytes."""
+        if not self._show(inbox_id, offset, piece) and not self._solitary:
+            self.broadcast(f"grew:{inbox_id}:{offset}:{json.dumps(piece)}")
+
     def changed(self, instance_id: int) -> None:
         _call(self._instances, instance_id)
         self.broadcast(f"instance:{instance_id}")
@@ -139,7 +184,10 @@ class EventBus:
             case "answer":
                 self._tell(int(value))
             case "withdrawn":
-                _call(self._withdrawals, int(value))
+                self._withdraw(int(value))
+            case "grew":
+                id, offset, piece = value.split(":", 2)
+                self._show(int(id), int(offset), json.loads(piece))
             case "chat":
                 _call(self._chats, value)
             case "instance":
@@ -168,14 +216,39 @@ class EventBus:
         finally:
             self._waiters.pop(inbox_id, None)
 
+    @contextmanager
+    def follow(self, inbox_id: int) -> Iterator[Follower]:
+        follower = Follower(answered=self._recent.pop(inbox_id, MISSING) is not MISSING)
+        followers = self._followers.setdefault(inbox_id, [])
+        followers.append(follower)
+        try:
+            yield follower
+        finally:
+            followers.remove(follower)
+            if not followers:
+                del self._followers[inbox_id]
+
+    def _show(self, inbox_id: int, offset: int, piece: str) -> bool:
+        followers = self._followers.get(inbox_id, ())
+        for follower in followers:
+            follower.take(offset, piece)
+        return bool(followers)
+
+    def _withdraw(self, inbox_id: int) -> None:
+        _call(self._withdrawals, inbox_id)
+        for follower in self._followers.get(inbox_id, ()):
+            follower.wake()
+
     def _tell(self, inbox_id: int) -> bool:
         self._recent[inbox_id] = None
         if len(self._recent) > RECENT:
             self._recent.popitem(last=False)
-        event = self._waiters.get(inbox_id)
+        event, followers = self._waiters.get(inbox_id), self._followers.get(inbox_id, ())
         if event is not None:
             event.set()
-        return event is not None
+        for follower in followers:
+            follower.wake()
+        return event is not None or bool(followers)
 
 
 def _call(functions: Sequence[Callable[[T], None]], value: T) -> None:

@@ -30,6 +30,7 @@ ANN = Caller("ann")
 BY_HAND = {
     "AccessService/WhoAmI",
     "CallbackService/HandleCallback",
+    "CallbackService/StreamAnswer",
     "CallbackService/StreamCallbacks",
     "Events/Watch",
     "KnowledgeService/Download",

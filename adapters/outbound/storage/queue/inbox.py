@@ -13,10 +13,10 @@ from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.statements import SQL
-from domain.channels.messages import Change, Event, Quoted
+from domain.channels.messages import CallOutcome, Change, Event, Inquiry, Quoted, Sender
 from domain.refusals import Unavailable
 from domain.values import value
-from ports.queue import Accepted, CallResult
+from ports.queue import Accepted, CallResult, StoredCall
 
 log = logging.getLogger(__name__)
 
@@ -230,6 +230,27 @@ class PostgresInbox:
     async def result(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(SQL["take_result"], (inbox_id,))
         return codec.result_from_json(row[0]) if row else None
+
+    async def outcome(self, inbox_id: int) -> CallResult | None:
+        row = await self._database.fetch_one(SQL["call_outcome"], (inbox_id,))
+        if row is None:
+            return None
+        failed, is_empty, result = row
+        if result:
+            return codec.result_from_json(result)
+        ended = CallOutcome.FAILED if failed else CallOutcome.ANSWERED
+        return CallResult(CallOutcome.WITHDRAWN if is_empty else ended, None)
+
+    async def find_call(self, instance_id: int, inquiry: Inquiry) -> StoredCall | None:
+        first = await self._database.fetch_one(SQL["find_call"], (instance_id, codec.key_of(inquiry.key)))
+        if first is None:
+            return None
+        id, session_key, event = first
+        if event == "{}":
+            return StoredCall(id, Event(inquiry.key, "", Sender(""), "", {}, request_id=inquiry.key))
+        later = (instance_id, session_key, f"{inquiry.key}/")
+        last = await self._database.fetch_one(SQL["find_last_call"], later) or (id, event)
+        return StoredCall(last[0], codec.event_from_json(last[1]))
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(SQL["stop_waiting"], (inbox_id,))

@@ -148,6 +148,19 @@ LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
 -- Primary key.
 UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result
 
+-- name: call_outcome
+-- Whether a message failed, whether it was withdrawn or erased, and its result. Primary key.
+SELECT status = 2, event = '{}', result FROM inbox WHERE id = %s AND status <> 0
+
+-- name: find_call
+-- Index `inbox_event`.
+SELECT id, session_key, event FROM inbox WHERE instance_id = %s AND event_key = %s
+
+-- name: find_last_call
+-- The latest event of a session whose key begins with another one. Index `inbox_by_session`.
+SELECT id, event FROM inbox WHERE instance_id = %s AND session_key = %s AND starts_with(event_key, %s) AND event <> '{}'
+ORDER BY id DESC LIMIT 1
+
 -- name: stop_waiting
 -- Primary key.
 UPDATE inbox SET await_until = CASE WHEN result IS NULL THEN NULL ELSE await_until END,

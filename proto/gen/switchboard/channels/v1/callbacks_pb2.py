@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/callbacks.proto\x12\x17switchboard.channels.v1\"\xf3\x01\n\x07RawCall\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x10\n\x08\x63\x61llback\x18\x05 \x01(\t\x12\x0b\n\x03url\x18\x06 \x01(\t\x12>\n\x07headers\x18\x07 \x03(\x0b\x32-.switchboard.channels.v1.RawCall.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x08 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9b\x01\n\tRawAnswer\x12\x0e\n\x06status\x18\x01 \x01(\x05\x12@\n\x07headers\x18\x02 \x03(\x0b\x32/.switchboard.channels.v1.RawAnswer.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"N\n\x0cNumberedCall\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12.\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32 .switchboard.channels.v1.RawCall\"D\n\x0cRawCallBatch\x12\x34\n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32%.switchboard.channels.v1.NumberedCall\"\x92\x01\n\nRawOutcome\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x34\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\".switchboard.channels.v1.RawAnswerH\x00\x12\x33\n\x07refused\x18\x03 \x01(\x0b\x32 .switchboard.channels.v1.RefusedH\x00\x42\t\n\x07outcome\"?\n\x07Refused\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01\"H\n\x0fRawOutcomeBatch\x12\x35\n\x08outcomes\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.RawOutcome2\xd1\x01\n\x0f\x43\x61llbackService\x12V\n\x0eHandleCallback\x12 .switchboard.channels.v1.RawCall\x1a\".switchboard.channels.v1.RawAnswer\x12\x66\n\x0fStreamCallbacks\x12%.switchboard.channels.v1.RawCallBatch\x1a(.switchboard.channels.v1.RawOutcomeBatch(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/callbacks.proto\x12\x17switchboard.channels.v1\"\xf3\x01\n\x07RawCall\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x10\n\x08\x63\x61llback\x18\x05 \x01(\t\x12\x0b\n\x03url\x18\x06 \x01(\t\x12>\n\x07headers\x18\x07 \x03(\x0b\x32-.switchboard.channels.v1.RawCall.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x08 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xac\x01\n\tRawAnswer\x12\x0e\n\x06status\x18\x01 \x01(\x05\x12@\n\x07headers\x18\x02 \x03(\x0b\x32/.switchboard.channels.v1.RawAnswer.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0f\n\x07streams\x18\x04 \x01(\x08\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"E\n\x13StreamAnswerRequest\x12.\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32 .switchboard.channels.v1.RawCall\"V\n\x14StreamAnswerResponse\x12\x30\n\x04head\x18\x01 \x01(\x0b\x32\".switchboard.channels.v1.RawAnswer\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\"N\n\x0cNumberedCall\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12.\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32 .switchboard.channels.v1.RawCall\"D\n\x0cRawCallBatch\x12\x34\n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32%.switchboard.channels.v1.NumberedCall\"\x92\x01\n\nRawOutcome\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x34\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\".switchboard.channels.v1.RawAnswerH\x00\x12\x33\n\x07refused\x18\x03 \x01(\x0b\x32 .switchboard.channels.v1.RefusedH\x00\x42\t\n\x07outcome\"?\n\x07Refused\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01\"H\n\x0fRawOutcomeBatch\x12\x35\n\x08outcomes\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.RawOutcome2\xc0\x02\n\x0f\x43\x61llbackService\x12V\n\x0eHandleCallback\x12 .switchboard.channels.v1.RawCall\x1a\".switchboard.channels.v1.RawAnswer\x12\x66\n\x0fStreamCallbacks\x12%.switchboard.channels.v1.RawCallBatch\x1a(.switchboard.channels.v1.RawOutcomeBatch(\x01\x30\x01\x12m\n\x0cStreamAnswer\x12,.switchboard.channels.v1.StreamAnswerRequest\x1a-.switchboard.channels.v1.StreamAnswerResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,19 +40,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RAWCALL_HEADERSENTRY']._serialized_start=266
   _globals['_RAWCALL_HEADERSENTRY']._serialized_end=312
   _globals['_RAWANSWER']._serialized_start=315
-  _globals['_RAWANSWER']._serialized_end=470
+  _globals['_RAWANSWER']._serialized_end=487
   _globals['_RAWANSWER_HEADERSENTRY']._serialized_start=266
   _globals['_RAWANSWER_HEADERSENTRY']._serialized_end=312
-  _globals['_NUMBEREDCALL']._serialized_start=472
-  _globals['_NUMBEREDCALL']._serialized_end=550
-  _globals['_RAWCALLBATCH']._serialized_start=552
-  _globals['_RAWCALLBATCH']._serialized_end=620
-  _globals['_RAWOUTCOME']._serialized_start=623
-  _globals['_RAWOUTCOME']._serialized_end=769
-  _globals['_REFUSED']._serialized_start=771
-  _globals['_REFUSED']._serialized_end=834
-  _globals['_RAWOUTCOMEBATCH']._serialized_start=836
-  _globals['_RAWOUTCOMEBATCH']._serialized_end=908
-  _globals['_CALLBACKSERVICE']._serialized_start=911
-  _globals['_CALLBACKSERVICE']._serialized_end=1120
+  _globals['_STREAMANSWERREQUEST']._serialized_start=489
+  _globals['_STREAMANSWERREQUEST']._serialized_end=558
+  _globals['_STREAMANSWERRESPONSE']._serialized_start=560
+  _globals['_STREAMANSWERRESPONSE']._serialized_end=646
+  _globals['_NUMBEREDCALL']._serialized_start=648
+  _globals['_NUMBEREDCALL']._serialized_end=726
+  _globals['_RAWCALLBATCH']._serialized_start=728
+  _globals['_RAWCALLBATCH']._serialized_end=796
+  _globals['_RAWOUTCOME']._serialized_start=799
+  _globals['_RAWOUTCOME']._serialized_end=945
+  _globals['_REFUSED']._serialized_start=947
+  _globals['_REFUSED']._serialized_end=1010
+  _globals['_RAWOUTCOMEBATCH']._serialized_start=1012
+  _globals['_RAWOUTCOMEBATCH']._serialized_end=1084
+  _globals['_CALLBACKSERVICE']._serialized_start=1087
+  _globals['_CALLBACKSERVICE']._serialized_end=1407
 # @@protoc_insertion_point(module_scope)

@@ -61,7 +61,7 @@ class RawCall(_message.Message):
     method: _builtins.str
     """HTTP method, such as "POST"."""
     callback: _builtins.str
-    """Last path segment."""
+    """What follows the instance in the path, of up to four segments."""
     url: _builtins.str
     """Public address that was called, with its query."""
     body: _builtins.bytes
@@ -119,10 +119,15 @@ class RawAnswer(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     HEADERS_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
+    STREAMS_FIELD_NUMBER: _builtins.int
     status: _builtins.int
     """HTTP status."""
     body: _builtins.bytes
     """Body, byte for byte."""
+    streams: _builtins.bool
+    """Of HandleCallback and StreamCallbacks: nothing is stored yet; StreamAnswer with the same call answers it. Of
+    StreamAnswer: the body follows in pieces.
+    """
     @_builtins.property
     def headers(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Headers by their names."""
@@ -133,14 +138,67 @@ class RawAnswer(_message.Message):
         status: _builtins.int = ...,
         headers: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         body: _builtins.bytes = ...,
+        streams: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "headers", b"headers", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "headers", b"headers", "status", b"status", "streams", b"streams"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RawAnswer: _TypeAlias = RawAnswer  # noqa: Y015
+
+@_typing.final
+class StreamAnswerRequest(_message.Message):
+    """A call that is to be answered in a stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def call(self) -> Global___RawCall:
+        """The same call as before, under the same request id."""
+
+    def __init__(
+        self,
+        *,
+        call: Global___RawCall | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamAnswerRequest: _TypeAlias = StreamAnswerRequest  # noqa: Y015
+
+@_typing.final
+class StreamAnswerResponse(_message.Message):
+    """A piece of an answer, or without content a sign of life."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEAD_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
+    body: _builtins.bytes
+    """What follows of the body."""
+    @_builtins.property
+    def head(self) -> Global___RawAnswer:
+        """Of the first message with content."""
+
+    def __init__(
+        self,
+        *,
+        head: Global___RawAnswer | None = ...,
+        body: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["head", b"head"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "head", b"head"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamAnswerResponse: _TypeAlias = StreamAnswerResponse  # noqa: Y015
 
 @_typing.final
 class NumberedCall(_message.Message):

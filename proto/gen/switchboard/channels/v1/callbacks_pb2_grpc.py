@@ -47,6 +47,11 @@ class CallbackServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.FromString,
                 _registered_method=True)
+        self.StreamAnswer = channel.unary_stream(
+                '/switchboard.channels.v1.CallbackService/StreamAnswer',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerResponse.FromString,
+                _registered_method=True)
 
 
 class CallbackServiceServicer:
@@ -70,6 +75,14 @@ class CallbackServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StreamAnswer(self, request, context):
+        """Answers a call whose answer above has `streams`: waits for the answer of the resource, and sends it as it grows.
+        Messages without content are signs of life, every 5 seconds at the latest.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CallbackServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -82,6 +95,11 @@ def add_CallbackServiceServicer_to_server(servicer, server):
                     servicer.StreamCallbacks,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.SerializeToString,
+            ),
+            'StreamAnswer': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamAnswer,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -141,6 +159,33 @@ class CallbackService:
             '/switchboard.channels.v1.CallbackService/StreamCallbacks',
             switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamAnswer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/switchboard.channels.v1.CallbackService/StreamAnswer',
+            switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_callbacks__pb2.StreamAnswerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -42,6 +42,10 @@ class CallbackServiceStub:
     """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
     any order; `number` says which call an outcome belongs to.
     """
+    StreamAnswer: _grpc.UnaryStreamMultiCallable[_callbacks_pb2.StreamAnswerRequest, _callbacks_pb2.StreamAnswerResponse]
+    """Answers a call whose answer above has `streams`: waits for the answer of the resource, and sends it as it grows.
+    Messages without content are signs of life, every 5 seconds at the latest.
+    """
 
 @_typing.type_check_only
 class CallbackServiceAsyncStub(CallbackServiceStub):
@@ -56,6 +60,10 @@ class CallbackServiceAsyncStub(CallbackServiceStub):
     StreamCallbacks: _aio.StreamStreamMultiCallable[_callbacks_pb2.RawCallBatch, _callbacks_pb2.RawOutcomeBatch]  # type: ignore[assignment]
     """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
     any order; `number` says which call an outcome belongs to.
+    """
+    StreamAnswer: _aio.UnaryStreamMultiCallable[_callbacks_pb2.StreamAnswerRequest, _callbacks_pb2.StreamAnswerResponse]  # type: ignore[assignment]
+    """Answers a call whose answer above has `streams`: waits for the answer of the resource, and sends it as it grows.
+    Messages without content are signs of life, every 5 seconds at the latest.
     """
 
 class CallbackServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -80,6 +88,16 @@ class CallbackServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_callbacks_pb2.RawOutcomeBatch], _abc.AsyncIterator[_callbacks_pb2.RawOutcomeBatch]]:
         """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
         any order; `number` says which call an outcome belongs to.
+        """
+
+    @_abc_1.abstractmethod
+    def StreamAnswer(
+        self,
+        request: _callbacks_pb2.StreamAnswerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_callbacks_pb2.StreamAnswerResponse], _abc.AsyncIterator[_callbacks_pb2.StreamAnswerResponse]]:
+        """Answers a call whose answer above has `streams`: waits for the answer of the resource, and sends it as it grows.
+        Messages without content are signs of life, every 5 seconds at the latest.
         """
 
 def add_CallbackServiceServicer_to_server(servicer: CallbackServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
