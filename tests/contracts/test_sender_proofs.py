@@ -101,7 +101,7 @@ CHANGED_FREELY = {
     "defaultChannel", "appId", "tenantId", "defaultChannelId", "parseMode", "disableWebPagePreview",
     "apiVersion", "allowedNumbers", "messagingServiceSid", "acknowledge", "messageField", "sessionIdField",
     "syncResponse", "timezone", "enabled", "oneShot", "deliverInstanceId", "deliverTo", "fileTypes",
-    "knowledgeBaseId", "allowedOrigins", "title", "greeting", "colour",
+    "knowledgeBaseId", "allowedOrigins", "title", "greeting", "colour", "modelName",
 }  # fmt: skip
 """Fields that say nothing of who can write in the name of others: an owner may change them of a trusted instance."""
 

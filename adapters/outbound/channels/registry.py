@@ -11,6 +11,7 @@ from typing import Any
 
 from adapters.outbound.channels.bot_messenger.channel import build as bot_messenger
 from adapters.outbound.channels.business_messaging.channel import build as business_messaging
+from adapters.outbound.channels.chat_completions_api.channel import build as chat_completions_api
 from adapters.outbound.channels.community_chat.channel import build as community_chat
 from adapters.outbound.channels.cron.channel import build as cron
 from adapters.outbound.channels.drive_folder.channel import build as drive_folder
@@ -46,6 +47,7 @@ BUILDERS: tuple[Builder, ...] = (
     drive_folder,
     erp_events,
     web_chat,
+    chat_completions_api,
 )
 
 

@@ -24,6 +24,7 @@ Feature: The catalogue of channels
         | drive-folder             | Google Drive folder           |
         | erp-events               | Odoo                          |
         | web-chat                 | Web chat                      |
+        | chat-completions-api     | Chat completions API          |
 
     Scenario: A channel that nobody knows
       When a user looks at the channel "pigeon-post"
@@ -55,3 +56,4 @@ Feature: The catalogue of channels
         | drive-folder            | clientId:string clientSecret:string refreshToken:string folderId:string | checkInterval:number fileTypes:string webhookUrl:string knowledgeBaseId:number |
         | erp-events              | erpUrl:string database:string username:string password:string models:string events:string | checkInterval:number webhookUrl:string |
         | web-chat                |  | allowedOrigins:string title:string greeting:string colour:string identitySecret:string identifyUsers:boolean accessMode:string mergeSeconds:number transcribe:boolean |
+        | chat-completions-api    | apiKey:string | modelName:string identifyUsers:boolean accessMode:string |
