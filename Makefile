@@ -55,7 +55,7 @@ sdk-examples: $(DEV_STAMP) $(SDK_FRAMEWORKS:%=.venv-sdk-%/.installed) ## run the
 sdk: $(DEV_STAMP) ## generate the types and the client of sdk/python
 	PYTHONPATH=.:proto/gen $(BIN)/python sdk/python/generate.py
 
-proto: $(DEV_STAMP) ## generate proto/gen from proto/
+proto: $(DEV_STAMP) ## generate proto/gen and the stubs of sdk/python from proto/
 	$(BIN)/python proto/generate.py
 
 lock: $(DEV_STAMP) ## write the locks from what is installed in .venv

@@ -1,4 +1,4 @@
-"""Generates proto/gen from the .proto files beside this script: `make proto`."""
+"""Generates proto/gen and the stubs of the SDK from the .proto files beside this script: `make proto`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 from grpc_tools import protoc
 
 ROOT = Path(__file__).parent
+SDK = ROOT.parent / "sdk/python/switchboard_sdk/grpc"
+SDK_PACKAGE = (
+    '"""Stubs of the gRPC services, with the packages of `proto/switchboard`. Written by `make proto`."""\n'
+)
 
 
 def generate(out: Path) -> None:
@@ -36,5 +40,20 @@ def generate(out: Path) -> None:
             (package / "__init__.py").touch()
 
 
+def copy_to_sdk(generated: Path, out: Path) -> None:
+    """Writes the same modules under `out`, as parts of the package `switchboard_sdk.grpc`: the top-level package
+    `switchboard` is the service's own."""
+    source = generated / "switchboard"
+    for path in sorted(source.rglob("*.py*")):
+        if path.suffix not in (".py", ".pyi"):
+            continue
+        copy = out / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        code = path.read_text("utf-8")
+        copy.write_text(code.replace("from switchboard.", "from switchboard_sdk.grpc."), "utf-8")
+    (out / "__init__.py").write_text(SDK_PACKAGE, "utf-8")
+
+
 if __name__ == "__main__":
     generate(ROOT / "gen")
+    copy_to_sdk(ROOT / "gen", SDK)
