@@ -132,7 +132,7 @@ class ApprovalRuleList(_message.Message):
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def values(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRule]:
-        """All of them count; their order does not matter."""
+        """All rules of the policy."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class Instance(_message.Message):
     user_id: _builtins.str
     """The user who owns it."""
     status: _builtins.str
-    """"active"."""
+    """"active", or "unreadable" where its configuration cannot be decrypted."""
     channel_type: _builtins.str
     """Display name of the definition."""
     created_at_us: _builtins.int
