@@ -160,32 +160,3 @@ def test_what_programs_do_most(service: Service, receiver: Receiver) -> None:
         with pytest.raises(ApiError, match="instance") as gone:
             client.instance(instance_id)
         assert gone.value.status == 404
-
-
-@pytest.mark.model
-def test_knowledge_and_agents(service: Service) -> None:
-    with client_of(service) as client:
-        base = client.create_knowledge_base("Gardens")["id"]
-        files = [
-            (f"{number}.txt", f"Roses {number} are pruned in early spring.".encode()) for number in range(3)
-        ]
-        client.upload(base, files, wait=False)
-        until(
-            lambda: all(s["status"] == "ready" for s in client.file_states(base)),
-            "files are read",
-            seconds=120,
-        )
-        assert len(list(client.file_states(base))) == 3
-        [best, *_] = client.search(base, "when do I prune roses", top_k=1)
-        assert "early spring" in str(best)
-        assert [each["id"] for each in client.knowledge_bases()] == [base]
-        agent = client.create_agent(
-            {"name": "Mine", "kind": "http", "settings": {"url": "http://127.0.0.1:9"}}
-        )
-        assert client.update_agent(agent["id"], {"name": "Ours"})["name"] == "Ours"
-        assert [each["name"] for each in client.agents()] == ["Ours"]
-        client.delete_agent(agent["id"])
-        assert list(client.agents()) == []
-        with pytest.raises(ApiError) as refused:
-            client.create_agent({"kind": "http"})
-        assert (refused.value.status, refused.value.field) == (400, "name")
