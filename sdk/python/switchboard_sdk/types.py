@@ -1044,6 +1044,9 @@ class Conversation(TypedDict):
     handlerUntil: str | None
     handledBy: str | None
     pendingConfirmation: bool
+    assignee: str | None
+    labels: list[str]
+    state: Literal["open", "closed"]
 
 
 class ConversationList(TypedDict):
