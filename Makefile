@@ -52,8 +52,10 @@ sdk-examples: $(DEV_STAMP) $(SDK_FRAMEWORKS:%=.venv-sdk-%/.installed) ## run the
 	@.venv-sdk-$*/bin/pip install --disable-pip-version-check --progress-bar off --quiet --no-deps -r $<
 	@touch $@
 
-sdk: $(DEV_STAMP) ## generate the types and the client of sdk/python
+sdk: $(DEV_STAMP) ## generate the types of sdk/python and sdk/typescript, and the client of the first
 	PYTHONPATH=.:proto/gen $(BIN)/python sdk/python/generate.py
+	cd sdk/typescript && npm ci --ignore-scripts --no-audit --no-fund
+	PYTHONPATH=.:proto/gen $(BIN)/python sdk/typescript/generate.py
 
 proto: $(DEV_STAMP) ## generate proto/gen and the stubs of sdk/python from proto/
 	$(BIN)/python proto/generate.py
