@@ -200,6 +200,36 @@ test("the time for an answer is bounded, and its handler is told", async () => {
   assert.deepEqual([signal?.aborted, told], [true, ["Error: no answer within 0.01 seconds"]]);
 });
 
+test("a handler that thinks for long keeps the connection alive", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => (goOn = resolve));
+  const agent = agentOf(
+    async () => {
+      await gate;
+      return "At last";
+    },
+    { timeout: 1e6 },
+  );
+  /** Lets time pass until there is a result. */
+  async function ticking<T>(result: Promise<T>): Promise<T> {
+    let isThere = false;
+    void result.finally(() => (isThere = true));
+    while (!isThere) {
+      await new Promise((resolve) => setImmediate(resolve));
+      t.mock.timers.tick(15_000);
+    }
+    return result;
+  }
+  const reader = (await ticking(agent.fetch(request()))).body!.getReader();
+  const next = async () => new TextDecoder().decode((await reader.read()).value);
+  assert.equal(await ticking(next()), ": thinking\n\n");
+  goOn();
+  let rest = "";
+  while (!rest.includes("data")) rest += await next();
+  assert.match(rest, /data: {"text":"At last"}\n\n$/);
+});
+
 test("more messages at once than allowed are asked to come again", async () => {
   let goOn = () => {};
   const gate = new Promise<void>((resolve) => (goOn = resolve));

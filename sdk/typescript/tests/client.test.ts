@@ -179,6 +179,29 @@ test("events go on behind the last whole one, whatever breaks", async () => {
   });
 });
 
+test("a stream without a sign of life is opened again", async (t) => {
+  const silent: Answer = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('id: 1\ndata: {"id":1,"kind":"message.failed"}\n\n');
+  };
+  await scripted([silent, silent], async (client, asked) => {
+    const events = client.events();
+    await events.next();
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const second = events.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(45_000);
+    while (asked.length < 2) {
+      await new Promise((resolve) => setImmediate(resolve));
+      t.mock.timers.tick(20);
+    }
+    t.mock.timers.reset();
+    assert.equal((await second).value?.id, 1);
+    assert.equal(asked[1]!.headers["last-event-id"], "1");
+    await events.return(undefined);
+  });
+});
+
 test("a reader of events stops when it wants", async () => {
   const open: Answer = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
