@@ -207,15 +207,13 @@ def test_what_programs_do_most(service: Service, tmp_path: Path) -> None:
 
 @pytest.mark.processes
 def test_grpc_from_node(service: Service, built: Path) -> None:
+    program = built / "examples/grpc.mjs"
+    page = (ROOT / "docs/internal-services.md").read_text("utf-8")
+    assert program.read_text("utf-8") in page, "the page for internal services shows another program"
     with service.client() as client:
         instance_of(client, "agent::echo", "Listed")
-    command = [
-        str(NODE),
-        str(built / "examples/grpc.mjs"),
-        f"127.0.0.1:{service.grpc_port}",
-        str(service.key),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    command = [str(NODE), str(program), f"127.0.0.1:{service.grpc_port}", str(service.key)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^\d+ Listed agent::echo$", done.stdout, re.MULTILINE), done.stdout
 
