@@ -26,6 +26,10 @@ BUSY_SECONDS = 5.0
 T = TypeVar("T")
 
 
+class CallNotFound(NotFound):
+    """There is no event that an inquiry is about."""
+
+
 @dataclass(eq=False)
 class CallStreams:
     """Waits for answers, and writes them as they grow."""
@@ -50,10 +54,10 @@ class CallStreams:
                 del self._open[instance_id]
 
     async def find(self, instance_id: int, inquiry: Inquiry) -> StoredCall:
-        """The event that an inquiry is about, which is withdrawn where the inquiry says so. Raises `NotFound`."""
+        """The event that an inquiry is about, which is withdrawn where the inquiry says so. Raises `CallNotFound`."""
         call = await self.inbox.find_call(instance_id, inquiry)
         if call is None:
-            raise NotFound("there is no such message; it is unknown, or its time of retention is over")
+            raise CallNotFound("there is no such message; it is unknown, or its time of retention is over")
         event = call.event
         if inquiry.withdraws and event.session_id:
             deletion = Event(

@@ -202,8 +202,7 @@ class CallbackService:
                 if received.inquiry:
                     stored = await self.streams.find(instance_id, received.inquiry)
                     inbox_id, event = stored.id, stored.event
-                else:
-                    [event] = received.events
+                for event in received.events:
                     [accepted] = await self._add(instance, channel, [event], streamer.kept_seconds)
                     inbox_id = accepted.id
                 writer = streamer.writer(channel.config.load(instance.config), call, event)

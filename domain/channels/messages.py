@@ -337,7 +337,8 @@ class Received:
     `kind` is a short word for metrics ('message', 'challenge', 'ignored:bot', ...).
     `missing_proof_field` names the missing config field when the call was taken without proof of origin, because
     the instance has nothing to check it with: the use case decides whether that is enough.
-    `streams`: the channel's `CallStreamer` writes the answer to the only event, or to `inquiry`.
+    `streams`: the channel's `CallStreamer` writes the answer to the only event, or to `inquiry`; where there are
+    both, to the event, which needs the earlier one.
     """
 
     answer: RawAnswer = TAKEN

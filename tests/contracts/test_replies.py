@@ -4,7 +4,10 @@ from adapters.outbound.channels.tests.replies import ReplyContract
 from tests.contracts.test_channels import CHANNELS
 from tests.support.channel_samples import sample_of
 
-NO_REPLIES = {"sms-provider", "http-webhook", "cron", "drive-folder", "erp-events", "web-chat"}
+NO_REPLIES = {
+    "sms-provider", "http-webhook", "cron", "drive-folder", "erp-events", "web-chat", "chat-completions-api",
+    "agent-protocol",
+}  # fmt: skip
 """Platforms that know no replies."""
 
 for channel_id in sorted(CHANNELS.keys() - NO_REPLIES):

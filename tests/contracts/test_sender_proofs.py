@@ -102,6 +102,7 @@ CHANGED_FREELY = {
     "apiVersion", "allowedNumbers", "messagingServiceSid", "acknowledge", "messageField", "sessionIdField",
     "syncResponse", "timezone", "enabled", "oneShot", "deliverInstanceId", "deliverTo", "fileTypes",
     "knowledgeBaseId", "allowedOrigins", "title", "greeting", "colour", "modelName",
+    "agentName", "agentDescription", "skills",
 }  # fmt: skip
 """Fields that say nothing of who can write in the name of others: an owner may change them of a trusted instance."""
 

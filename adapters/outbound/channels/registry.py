@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points
 from typing import Any
 
+from adapters.outbound.channels.agent_protocol.channel import build as agent_protocol
 from adapters.outbound.channels.bot_messenger.channel import build as bot_messenger
 from adapters.outbound.channels.business_messaging.channel import build as business_messaging
 from adapters.outbound.channels.chat_completions_api.channel import build as chat_completions_api
@@ -48,6 +49,7 @@ BUILDERS: tuple[Builder, ...] = (
     erp_events,
     web_chat,
     chat_completions_api,
+    agent_protocol,
 )
 
 

@@ -25,6 +25,7 @@ Feature: The catalogue of channels
         | erp-events               | Odoo                          |
         | web-chat                 | Web chat                      |
         | chat-completions-api     | Chat completions API          |
+        | agent-protocol           | Agent protocol (A2A)          |
 
     Scenario: A channel that nobody knows
       When a user looks at the channel "pigeon-post"
@@ -57,3 +58,4 @@ Feature: The catalogue of channels
         | erp-events              | erpUrl:string database:string username:string password:string models:string events:string | checkInterval:number webhookUrl:string |
         | web-chat                |  | allowedOrigins:string title:string greeting:string colour:string identitySecret:string identifyUsers:boolean accessMode:string mergeSeconds:number transcribe:boolean |
         | chat-completions-api    | apiKey:string | modelName:string identifyUsers:boolean accessMode:string |
+        | agent-protocol          | apiKey:string | agentName:string agentDescription:string skills:string identifyUsers:boolean accessMode:string |

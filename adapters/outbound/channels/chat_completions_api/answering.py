@@ -29,14 +29,6 @@ REPLACED = "\n\n---\n\n"
 """Between what was shown and the whole answer that takes its place."""
 NO_RETRY = {"x-should-retry": "false"}
 """OpenAI's clients call again after a 5xx otherwise, and the resource would be asked once more."""
-STREAM = RawAnswer(
-    headers={
-        "content-type": "text/event-stream; charset=utf-8",
-        "cache-control": "no-store, no-transform",
-        "x-accel-buffering": "no",
-    },
-    streams=True,
-)
 
 
 class Streamer:
@@ -57,7 +49,7 @@ class CompletionWriter:
 
     def __init__(self, config: CompletionsConfig, call: RawCall, event: Event) -> None:
         target = TARGET.load(event.target)
-        self.head = STREAM if target.stream else None
+        self.head = programs.STREAM if target.stream else None
         self._request_id = event.request_id
         self._tells_usage = at(json_object(call.body), "stream_options", "include_usage") is True
         self._same = {

@@ -1,7 +1,6 @@
 """Channels that programs write to with an API key: the key, files, the text of an answer, refusals."""
 
 import base64
-import binascii
 import math
 from collections.abc import AsyncIterator, Mapping
 
@@ -11,7 +10,7 @@ from adapters.outbound.channels.common.contents import file_name
 from domain import refusals
 from domain.addresses import address_fault
 from domain.channels.answers import Answer
-from domain.channels.messages import Attachment, RawCall
+from domain.channels.messages import Attachment, RawAnswer, RawCall
 from domain.conversations.choices import numbered
 from domain.conversations.rich_text import link
 from domain.file_names import file_name as safe_name
@@ -26,6 +25,16 @@ LONGEST_KEY = 200
 LONGEST_ADDRESS = 4000
 WAIT_SECONDS = 600.0
 """How long a call waits for its answer."""
+
+STREAM = RawAnswer(
+    headers={
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store, no-transform",
+        "x-accel-buffering": "no",
+    },
+    streams=True,
+)
+"""Begins an answer of Server-Sent Events."""
 
 STATUS: Mapping[type[Refusal], int] = {
     refusals.Invalid: 400,
@@ -85,7 +94,7 @@ def inline_file(
     """A file that is given in base64. Raises `Invalid`."""
     try:
         size = len(base64.b64decode(data, validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise Invalid.of([Fault(field, "is not base64")]) from None
     kind = mime_type(kind)
     return Attachment(safe_name(name or file_name("file", kind)), kind, {"data": data}, size, is_voice)
@@ -118,7 +127,7 @@ class LinkedFiles:
             return
         try:
             yield base64.b64decode(text(attachment.source, "data"), validate=True)
-        except binascii.Error as error:
+        except ValueError as error:
             raise PlatformError("the file is not base64") from error
 
 
