@@ -1,12 +1,13 @@
 """Sessions in PostgreSQL: their aliases, their renames, and who has opted out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import case, exists, update
 
-from adapters.outbound.storage.codec import dump, key_of
+from adapters.outbound.storage.codec import dump, key_of, open_form_to_json, stored_open_form
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import (
     agent_task,
@@ -46,6 +47,8 @@ class PostgresSessions:
     async def rename(self, instance_id: int, previous: str, current: str) -> None:
         """Raises `Unavailable`."""
         old, new = key_of(previous), key_of(current)
+        if old == new:
+            return
         question, approval, other = tool_confirmation.c, tool_approval.c, tool_approval.alias().c
         asked_of = case((question.asked_of == dump(previous), dump(current)), else_=question.asked_of)
         open_there = tool_confirmation.alias().c
@@ -76,8 +79,22 @@ class PostgresSessions:
             await connection.run(states.where(~has_state).values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))
-            for name in ("move_aliases", "alias_former_session", "move_hold"):
+            await self._move_queue(connection, instance_id, previous, current)
+            for name in ("move_aliases", "alias_former_session"):
                 await connection.execute(SQL[name], {"instance": instance_id, "old": old, "new": new})
+
+    async def _move_queue(
+        self, connection: Connection, instance_id: int, previous: str, current: str
+    ) -> None:
+        """Moves who has the conversation, its form, assignee, labels and state."""
+        place = {"instance": instance_id, "old": key_of(previous), "new": key_of(current)}
+        row = await (await connection.execute(SQL["lock_form"], place)).fetchone()
+        opened = stored_open_form(row[0]) if row and row[0] else None
+        if opened is not None and opened.asked_of == previous:
+            opened = replace(opened, asked_of=current)
+        form = open_form_to_json(opened) if opened else None
+        await connection.execute(SQL["move_conversation"], {**place, "form": form})
+        await connection.execute(SQL["blank_former"], place)
 
     @retried
     async def record_opt_out(self, instance_id: int, opt_out: OptOut) -> None:

@@ -31,9 +31,30 @@ INSERT INTO session_alias (instance_id, alias, session_key)
 SELECT instance_id, %(new)s, session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(old)s
 ON CONFLICT DO NOTHING
 
--- name: move_hold
-INSERT INTO queue (kind, instance_id, session_key, pending, due_at, held_until, handler_minutes)
-SELECT kind, instance_id, %(new)s, 0, now(), held_until, handler_minutes FROM queue
-WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s AND held_until > now()
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE
-SET held_until = excluded.held_until, handler_minutes = excluded.handler_minutes
+-- name: lock_form
+-- Primary key.
+SELECT form FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s FOR UPDATE
+
+-- name: move_conversation
+-- A person who has the conversation keeps it; of the rest, what the new session has already stays. `offered` stays with
+-- the message that offered the choices. Primary key.
+INSERT INTO queue AS q (
+    kind, instance_id, session_key, pending, due_at, held_until, handler_minutes, held_by, held_by_until,
+    form, assignee, labels, closed_at
+)
+SELECT kind, instance_id, %(new)s, 0, now(), CASE WHEN held_until > now() THEN held_until END, handler_minutes,
+    held_by, held_by_until, %(form)s::text, assignee, labels, closed_at
+FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s
+    AND (held_until > now() OR num_nonnulls(%(form)s::text, assignee, labels, closed_at) > 0)
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    held_until = coalesce(excluded.held_until, q.held_until),
+    handler_minutes = CASE WHEN excluded.held_until IS NULL THEN q.handler_minutes ELSE excluded.handler_minutes END,
+    held_by = CASE WHEN excluded.held_until IS NULL THEN q.held_by ELSE excluded.held_by END,
+    held_by_until = CASE WHEN excluded.held_until IS NULL THEN q.held_by_until ELSE excluded.held_by_until END,
+    form = coalesce(q.form, excluded.form), assignee = coalesce(q.assignee, excluded.assignee),
+    labels = coalesce(q.labels, excluded.labels)
+
+-- name: blank_former
+-- What has moved is not found under the former name again. Primary key.
+UPDATE queue SET form = NULL, assignee = NULL, labels = NULL
+WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s
