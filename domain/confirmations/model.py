@@ -16,9 +16,10 @@ class Pending:
     """A question to a sender. `asked_of` is the sender, `asked_user` the platform user that the sender was known as,
     `asked_by` the event whose answer was the question.
 
-    `original` is the text of the message that led to it, `resource` the id of the resource that asks. A decided
-    question stays the question of its session until the next message, so that the event that decided it
-    (`decided_by`) can be worked on again after a crash. `decider` is the name of who decided.
+    `original` is the text of the message that led to it, `form` the form that this message had filled in, as the
+    resource gets it; `resource` the id of the resource that asks. A decided question stays the question of its
+    session until the next message, so that the event that decided it (`decided_by`) can be worked on again after a
+    crash. `decider` is the name of who decided.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Pending:
     decided_at: datetime | None = None
     asked_user: str | None = None
     resource: str = ""
+    form: Mapping[str, object] = field(default_factory=dict)
 
     def was_decided_by(self, event_id: int) -> bool:
         return self.decision is not None and self.decided_by == event_id
@@ -111,14 +113,15 @@ class ReceivedText:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a pending confirmation was decided; `original` is the text of the message that led to it, `resource` the id
-    of the resource that asked; empty for a question of an earlier version."""
+    """How a pending confirmation was decided; `original` is the text of the message that led to it, `form` the form
+    it had filled in, `resource` the id of the resource that asked, empty for a question of an earlier version."""
 
     confirmation_id: str
     tool: str
     decision: str
     original: str
     resource: str = ""
+    form: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

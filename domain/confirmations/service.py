@@ -107,6 +107,7 @@ class ConfirmationService:
         tool: str,
         parameters: Mapping[str, object],
         resource: str = "",
+        form: Mapping[str, object] | None = None,
     ) -> model.Prompt:
         now = self.clock.now()
         pending = model.Pending(
@@ -120,6 +121,7 @@ class ConfirmationService:
             expires_at=now + model.LIFETIME,
             asked_user=scope.user_id,
             resource=resource,
+            form=form or {},
         )
         replaced = await self.store.put(scope.instance_id, scope.session_id, pending, now)
         return replace(_prompt(pending), replaced=_closed(replaced) if replaced else None)
@@ -141,5 +143,7 @@ def _closed(pending: model.Pending) -> model.ClosedQuestion:
 
 def _decided(pending: model.Pending, state: model.SessionState) -> model.ApprovalResult:
     assert pending.decision is not None
-    decision = model.Decision(pending.id, pending.tool, pending.decision, pending.original, pending.resource)
+    decision = model.Decision(
+        pending.id, pending.tool, pending.decision, pending.original, pending.resource, pending.form
+    )
     return model.ApprovalResult(decision, state.tools, closed=_closed(pending))

@@ -106,7 +106,14 @@ class InvocationService:
             request = await self.contexts.completed(context, queued, request, fetched)
         elif await self.approvals.begin(_scope(context, queued, user_id), decision):
             approval = Approval(decision.confirmation_id, decision.tool, decision.decision)
-            request = replace(request, text=decision.original, approval=approval, choice=False, context={})
+            request = replace(
+                request,
+                text=decision.original,
+                form=decision.form,
+                approval=approval,
+                choice=False,
+                context={},
+            )
         else:
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request, chosen.route)
@@ -226,7 +233,8 @@ class InvocationService:
             result, provenance = await self._run_in_turn(request, context.instance.fallback, route)
         if provenance.failures:
             context.fell_back = _fell_back(provenance)
-        context.form_update = FormUpdate(None) if request.form else None
+        # With a decision the form comes once more: by then another one may be open.
+        context.form_update = FormUpdate(None) if request.form and request.approval is None else None
         artifacts: tuple[Artifact, ...] = ()
         if result.artifacts:
             place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
@@ -242,6 +250,7 @@ class InvocationService:
             confirmation.tool,
             confirmation.parameters,
             provenance.resource,
+            request.form,
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)

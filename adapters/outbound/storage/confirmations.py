@@ -98,6 +98,8 @@ class PostgresConfirmations:
             detail["user"] = pending.asked_user
         if pending.resource:
             detail["resource"] = pending.resource
+        if pending.form:
+            detail["form"] = pending.form
         stored = {
             "session_key": key,
             "id": pending.id,
@@ -198,4 +200,6 @@ def _pending(
     tool, parameters, original = read["tool"], read["parameters"], read["original"]
     asked = orjson.loads(asked_of)
     pending = Pending(id, tool, parameters, nonce, asked, asked_by, original, expires_at, *decision)
-    return replace(pending, asked_user=read.get("user"), resource=read.get("resource", ""))
+    return replace(
+        pending, asked_user=read.get("user"), resource=read.get("resource", ""), form=read.get("form", {})
+    )

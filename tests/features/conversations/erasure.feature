@@ -8,6 +8,8 @@ Feature: Erasing a conversation
       Given a bot of ann that repeats what it hears
       And ada has sent a document and got a file, an answer and a question about a tool
       And a message of ada's was given up, and an answer to her was not taken
+      And ada has answered the first question of a form, in a conversation with a label and an assignee
+      And ada has voted on an answer
       And a model remembers what ada said
       And ann has written to ada first, with a file
       And ada's next message waits
@@ -75,6 +77,12 @@ Feature: Erasing a conversation
       And ann's bot has no conversations
       And the platform delivers ada's message again
       And the resource is not asked again
+
+    Scenario: Nothing is kept of forms, labels and assignees either
+      Given a bot of ann that keeps no texts
+      And ada has answered the first question of a form, in a conversation with a label and an assignee
+      When old rows are cleaned
+      Then no table and no file holds a word of it
 
     Scenario: What waits is kept in any case
       Given a bot of ann that keeps no texts

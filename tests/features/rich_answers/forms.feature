@@ -125,6 +125,64 @@ Feature: Forms
       And "ada" writes "soon"
       Then the resource gets the form of "ada" with the number 3, the size "large" and the remark "soon"
 
+  Rule: The values come again with a decision about a tool
+
+    Scenario: A tool is asked about after the form
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      And "ada" writes "Large"
+      And "ada" writes "soon", and the resource asks whether it may use a tool
+      And "ada" writes "yes"
+      Then the resource gets the decision "approved"
+      And the resource gets the form of "ada" with the number 3, the size "large" and the remark "soon"
+
+    Scenario: The service is restarted before the decision, and another tool is asked about
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      And "ada" writes "Large"
+      And "ada" writes "soon", and the resource asks whether it may use a tool
+      And the service is restarted
+      And "ada" writes "no", and the resource asks whether it may use a tool
+      And "ada" writes "yes"
+      Then the resource gets the decision "approved"
+      And the resource gets the form of "ada" with the number 3, the size "large" and the remark "soon"
+
+    Scenario: A message after the decision has no values
+      When "ada" writes "order" to the bot alone on SMS
+      And "ada" writes "3"
+      And "ada" writes "Large"
+      And "ada" writes "soon", and the resource asks whether it may use a tool
+      And "ada" writes "yes"
+      And "ada" writes "hello"
+      Then the resource gets the message "hello" of "ada"
+
+  Rule: Programs at an HTTP webhook send a form by its reference
+
+    Scenario: A form is sent
+      When a program calls the webhook with "order"
+      And it sends the form with the number 3 and the size "large"
+      Then the resource gets the form of the program with the number 3 and the size "large"
+
+    Scenario: A form is sent twice
+      When a program calls the webhook with "order"
+      And it sends the form with the number 3 and the size "large"
+      And it sends the form with the number 3 and the size "large"
+      Then the resource gets the form once
+      And the program is told "This form is closed, or it was meant for somebody else."
+
+    Scenario: A value does not fit
+      When a program calls the webhook with "order"
+      And it sends the form with the number 12 and the size "large"
+      Then the program is told "The number must be at most 9"
+      When it sends the form with the number 3 and the size "large"
+      Then the resource gets the form of the program with the number 3 and the size "large"
+
+    Scenario: A reference that nobody was given
+      When a program calls the webhook with "order"
+      And it sends a form by another reference
+      Then the program is told "This form is closed, or it was meant for somebody else."
+      And the resource gets no further message
+
   Rule: Slack and Discord show a form in a dialog, Teams as a card
 
     Scenario Outline: A form is filled in at once on <platform>
@@ -164,7 +222,17 @@ Feature: Forms
       Examples:
         | platform |
         | Slack    |
+        | Discord  |
         | Teams    |
+
+    Scenario: A form is open in two dialogs of Discord
+      When "ada" writes "order" to the bot alone on Discord
+      And "ada" opens the form
+      And "ada" opens the form
+      And "ada" sends the form with the number "3", the size "large" and the remark "by Friday"
+      And "ada" sends the form with the number "4", the size "small" and the remark "by Monday"
+      Then the resource gets the form once
+      And "ada" is told "This form is closed, or it was meant for somebody else."
 
     Scenario Outline: Somebody else of a group opens or sends the form on <platform>
       When "ada" writes "order" on <platform>

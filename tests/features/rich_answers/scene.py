@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.outbound.resources.messages import result_of
 from domain.routing.conversation import ProcessingFailed
-from domain.routing.model import RunRequest, RunResult
+from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -18,21 +18,27 @@ SETTINGS = [(name, group.api) for group, _ in GROUPS.values() for name in group.
 
 
 class Scene:
-    """`answer` is the JSON that the resource answers "order" with, `later` what it answers from then on."""
+    """`answer` is the JSON that the resource answers "order" with. `asks`: it asks for a tool instead. `reply` is
+    what a program was answered at the HTTP webhook, `reference` that of its form."""
 
     def __init__(self, world: World, driver: PlatformDriver) -> None:
         self.world = world
         self.driver = driver
         self.answer: dict[str, Any] = {}
         self.fails = False
+        self.asks = False
         self.resource = Resource(world, self.script)
         self.instance_id = 0
+        self.reply: dict[str, Any] = {}
+        self.reference = ""
         self.heard = 0
         self.seen = 0
 
     def script(self, request: RunRequest) -> RunResult:
         if self.fails:
             raise ProcessingFailed("Sorry.", "the resource is down")
+        if self.asks:
+            return RunResult("", confirmation=Confirmation("pay", {"amount": 3}))
         if request.text == "order":
             return result_of(self.answer)
         return RunResult(f"heard {request.text[:40]}")
@@ -51,6 +57,20 @@ class Scene:
         made = Rest(self.world).create("ann", body)
         assert made.outcome == "created", made.body
         self.instance_id = int(made.body["instanceId"])
+
+    def call(self, **body: Any) -> None:
+        """Calls the HTTP webhook as a program does."""
+        if not self.instance_id:
+            made = {
+                "channelId": "http-webhook",
+                "channelName": "Hook",
+                "config": {"syncResponse": True},
+                "downStreamResourceId": "agent::works",
+            }
+            self.instance_id = int(Rest(self.world).create("ann", made).body["instanceId"])
+        self.heard = len(self.resource.requests)
+        content = json.dumps({"sessionId": "s", **body}).encode()
+        self.reply = Rest(self.world).call("http-webhook", self.instance_id, content, {}, "webhook").body
 
     def restart(self) -> None:
         requests = self.resource.requests

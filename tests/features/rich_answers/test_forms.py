@@ -50,6 +50,51 @@ def writes_in_vain(scene: Scene, who: str, text: str) -> None:
     scene.fails = False
 
 
+@when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)", and the resource asks whether it may use a tool'))
+def writes_and_is_asked(scene: Scene, who: str, text: str) -> None:
+    scene.asks = True
+    scene.write(who, text)
+    scene.asks = False
+
+
+@then(parsers.re(r'the resource gets the decision "(?P<decision>\w+)"'))
+def gets_decision(scene: Scene, decision: str) -> None:
+    approval = scene.resource.requests[-1].approval
+    assert approval is not None
+    assert approval.decision == decision
+
+
+@when(parsers.re(r'a program calls the webhook with "(?P<text>[^"]+)"'))
+def program_calls(scene: Scene, text: str) -> None:
+    scene.call(message=text)
+    scene.reference = scene.reply["form"]["reference"]
+
+
+@when(parsers.re(r'it sends the form with the number (?P<count>\d+) and the size "(?P<size>\w+)"'))
+def program_sends(scene: Scene, count: str, size: str) -> None:
+    scene.call(form={"reference": scene.reference, "values": {"count": count, "size": size}})
+
+
+@when("it sends a form by another reference")
+def program_guesses(scene: Scene) -> None:
+    scene.call(form={"reference": scene.reference[:-1] + "-", "values": {"count": "3", "size": "large"}})
+
+
+@then(
+    parsers.re(
+        r'the resource gets the form of the program with the number (?P<count>\d+) and the size "large"'
+    )
+)
+def gets_form_of_program(scene: Scene, count: str) -> None:
+    values = {"count": int(count), "size": "large", "remark": None}
+    assert scene.resource.requests[-1].form == {"name": "order", "values": values}
+
+
+@then(parsers.re(r'the program is told "(?P<words>[^"]+)"'))
+def program_is_told(scene: Scene, words: str) -> None:
+    assert words in str(scene.reply), scene.reply
+
+
 @when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)"$'))
 def writes(scene: Scene, who: str, text: str) -> None:
     scene.write(who, text)

@@ -233,3 +233,47 @@ async def test_a_reaction_counts_where_the_instance_sent_the_message(
     await database.execute("UPDATE outbox SET ref = 'sent-1'")
     await store.inbox.add(instance, [reaction])
     assert [queued.event.reaction for queued in (await store.leased()).queued] == [reaction.reaction]
+
+
+async def closed(database: Database, instance: int) -> None:
+    await database.execute(
+        "INSERT INTO queue (kind, instance_id, session_key, pending, due_at, closed_at)"
+        " VALUES (0, %s, 's', 0, now(), now())",
+        (instance,),
+    )
+
+
+async def is_closed(database: Database) -> bool:
+    return bool(await database.fetch_value("SELECT closed_at IS NOT NULL FROM queue WHERE session_key = 's'"))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        replace(edit("open?"), new_if_answered=True),
+        replace(said(""), reaction="👍"),
+        replace(said("beep"), refused="bot"),
+        replace(said("beep"), automated=True),
+        said("in another session", session="t"),
+    ],
+    ids=["edit", "reaction", "bot", "program", "another session"],
+)
+async def test_a_closed_conversation_stays_closed(
+    database: Database, store: Store, instance: int, event: Event
+) -> None:
+    await closed(database, instance)
+    [accepted] = await store.inbox.add(instance, [event])
+    assert (accepted.fresh, await is_closed(database)) == (True, True)
+    [again] = await store.inbox.add(instance, [event])
+    assert (again.fresh, await is_closed(database)) == (False, True)
+
+
+async def test_a_message_opens_a_closed_conversation_once(
+    database: Database, store: Store, instance: int
+) -> None:
+    await closed(database, instance)
+    await store.inbox.add(instance, [said("hello"), replace(said("", "2"), reaction="👍")])
+    assert not await is_closed(database)
+    await database.execute("UPDATE queue SET closed_at = now()")
+    await store.inbox.add(instance, [said("hello")])
+    assert await is_closed(database)

@@ -147,7 +147,8 @@ SELECT 1 FROM outbox WHERE {{ of_session }} AND status = 2 LIMIT 1
 
 -- name: blank_queue
 -- Primary key.
-UPDATE queue SET form = NULL WHERE kind = 0 AND {{ of_session }} AND form IS NOT NULL
+UPDATE queue SET form = NULL, assignee = NULL, labels = NULL WHERE kind = 0 AND {{ of_session }}
+AND num_nonnulls(form, assignee, labels) > 0
 
 -- name: forget_queues
 -- A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`.

@@ -8,12 +8,13 @@ from dataclasses import replace
 from uuid import uuid4
 
 from adapters.outbound.storage import codec
-from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
+from adapters.outbound.storage.arrays import Bigints, Bools, Doubles, Texts
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.statements import SQL
 from domain.channels.messages import CallOutcome, Change, Event, Inquiry, Quoted, Sender
+from domain.conversations.reopening import opens_again
 from domain.refusals import Unavailable
 from domain.values import value
 from ports.queue import Accepted, CallResult, StoredCall
@@ -48,7 +49,7 @@ def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, objec
 
 @value
 class InboxRow:
-    """`stored` is the JSON text of `event`."""
+    """`stored` is the JSON text of `event`. `reopens`: a conversation that is closed is open again with it."""
 
     instance_id: int
     session_key: str
@@ -56,6 +57,7 @@ class InboxRow:
     stored: bytes
     event: Event
     wait: float | None = None
+    reopens: bool = False
 
     @classmethod
     def of(cls, instance_id: int, event: Event, wait: float | None = None) -> InboxRow:
@@ -63,8 +65,9 @@ class InboxRow:
         over it. One without a request id gets a fresh one: by it resources recognise the event at each try."""
         request_id = event.request_id or str(uuid4())
         key = codec.key_of(event.key if event.key is not None else f"none:{request_id}")
+        reopens, event = opens_again(event), replace(event, change=None)
         stored = codec.event_to_json(event, request_id)
-        return cls(instance_id, codec.key_of(event.session_id), key, stored, event, wait)
+        return cls(instance_id, codec.key_of(event.session_id), key, stored, event, wait, reopens)
 
 
 def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
@@ -75,6 +78,7 @@ def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
         "keys": Texts(row.event_key for row in rows),
         "events": Texts(row.stored for row in rows),
         "waits": Doubles(row.wait for row in rows),
+        "reopens": Bools(row.reopens for row in rows),
         **echo_columns(
             (n, row.instance_id, row.session_key, row.event) for n, row in enumerate(rows, start=1)
         ),
@@ -180,7 +184,7 @@ class PostgresInbox:
             return DROPPED
         if not (event.change is Change.EDITED and event.new_if_answered):
             return DROPPED
-        return await self._add(instance_id, replace(event, change=None), wait)
+        return await self._add(instance_id, event, wait)
 
     @retried
     async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
@@ -203,7 +207,7 @@ class PostgresInbox:
             withdrawn = {"id": id, "session_key": session_key, "owner": None}
             await connection.execute(SQL["withdraw_event"], withdrawn)
             if event.change is Change.EDITED:
-                row = InboxRow.of(instance_id, replace(event, change=None))
+                row = InboxRow.of(instance_id, event)
                 await connection.execute(SQL["enqueue_events"], columns_of([row]))
                 await connection.execute(SQL["copy_draft"], (draft, instance_id, row.event_key))
         self._withdrawn(id)

@@ -31,19 +31,20 @@ INSERT INTO event_log (kind, instance_id, session_key, ref, data)
             AND hashtextextended({{ r }}.session_key, {{ r }}.instance_id) = hashtextextended({{ q }}.session_key, {{ q }}.instance_id)
 {%- endmacro %}
 
-{# Counts the rows of `source` on their queues. A queue that waits for a later time goes on waiting. #}
-{% macro enqueue(kind, source, waits, is_open) -%}
+{# Counts the rows of `source` on their queues. A queue that waits for a later time goes on waiting. `more` is what else
+   is set of a queue that is there. #}
+{% macro enqueue(kind, source, waits, is_open, more="") -%}
 INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
     SELECT {{ kind }}, instance_id, session_key, count(*), now() FROM {{ source }} GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN {{ waits }} THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now()), closed_at = NULL
+        touched_at = greatest(q.touched_at, now()){{ more }}
     RETURNING instance_id, session_key, {{ is_open }} AS open
 {%- endmacro %}
-{% macro enqueue_events(source) -%}
+{% macro enqueue_events(source, more="") -%}
 {{ enqueue(0, source, "q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()",
-    "owner IS NULL AND (held_until > now()) IS NOT TRUE") }}
+    "owner IS NULL AND (held_until > now()) IS NOT TRUE", more) }}
 {%- endmacro %}
 {% macro enqueue_messages(source) -%}
 {{ enqueue(1, source, "q.pending > 0 OR q.owner IS NOT NULL", "owner IS NULL") }}
@@ -119,11 +120,11 @@ UPDATE queue q SET pending = q.pending - d.n, touched_at = greatest(q.touched_at
 
 -- name: enqueue_events
 -- Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
--- leased. Index `inbox_event`, and the primary key of `queue`.
+-- leased. A closed conversation is open again with an event that reopens it. Index `inbox_event`, and the primary key of `queue`.
 WITH {{ echoes() }}, input AS (
     SELECT t.*
-    FROM unnest((SELECT %(instances)s), %(sessions)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
-        AS t(instance_id, session_key, event_key, event, wait, n)
+    FROM unnest((SELECT %(instances)s), %(sessions)s, %(keys)s, %(events)s, %(waits)s, %(reopens)s) WITH ORDINALITY
+        AS t(instance_id, session_key, event_key, event, wait, reopens, n)
     JOIN channel_instance i ON i.id = t.instance_id WHERE t.n NOT IN (TABLE echoes)
 ), fresh AS (
     INSERT INTO inbox (instance_id, session_key, event_key, event, await_until)
@@ -131,7 +132,10 @@ WITH {{ echoes() }}, input AS (
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, session_key, event_key
 ), enqueued AS (
-    {{ enqueue_events('fresh') }}
+    {{ enqueue_events('fresh', more=", closed_at = CASE WHEN q.closed_at IS NOT NULL AND NOT EXISTS (
+            SELECT FROM input i
+            WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens
+        ) THEN q.closed_at END") }}
 ), logged AS (
     {{ log("'message.received'", "fresh") }}
 )
