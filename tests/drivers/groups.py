@@ -292,6 +292,7 @@ class Discord(Group):
         body = discord_calls.fixture("component_button")
         body |= {"id": f"{next(self.numbers)}", "member": {"user": self._user(who), "nick": self.names[who]}}
         body |= {"type": 5, "data": {"custom_id": modal["custom_id"], "components": components}}
+        body["token"] += f"-{body['id']}"
         if self.direct:
             body.pop("guild_id")
         return discord_calls.posted(body, at)

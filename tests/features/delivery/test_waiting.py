@@ -184,6 +184,7 @@ def commands_after(scene: Scene, who: str, text: str) -> None:
     scene.world.settle()
     # The stand-in knows one command at a time.
     scene.driver.platform.originals.clear()  # type: ignore[attr-defined]
+    scene.driver.platform.answered.clear()  # type: ignore[attr-defined]
     commands(scene, who, text)
 
 

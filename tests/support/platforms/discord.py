@@ -31,6 +31,8 @@ _MESSAGE = {
     "flags",
     "embeds",
 }
+_TOKEN = rf"{re.escape(INTERACTION)}(?:-\d+)?"
+"""Of an interaction: the one of the samples, or one with a number behind it."""
 
 
 class Discord(StandIn):
@@ -43,6 +45,7 @@ class Discord(StandIn):
         self.messages: list[dict[str, Any]] = []
         self.edits: list[tuple[str, dict[str, Any]]] = []
         self.callbacks: list[dict[str, Any]] = []
+        self.answered: set[str] = set()
         self.typing: list[str] = []
         self.withdrawn = 0
         self.whispers: list[dict[str, Any]] = []
@@ -120,15 +123,16 @@ class Discord(StandIn):
 
     def _by_token(self, seen: Seen, path: str) -> Reply:
         if path.endswith("/callback"):
-            expect(re.fullmatch(rf"/interactions/\d+/{re.escape(INTERACTION)}/callback", path), path)
+            expect(re.fullmatch(rf"/interactions/\d+/{_TOKEN}/callback", path), path)
             _check_modal(seen.json)
             self.callbacks.append(seen.json)
             return Reply(204)
-        base = f"/webhooks/{APPLICATION}/{INTERACTION}"
+        named = re.match(rf"/webhooks/{APPLICATION}/{_TOKEN}", path)
+        base = named[0] if named else f"/webhooks/{APPLICATION}/{INTERACTION}"
         if self.token_gone:
             return refusal(401, 50027, "Invalid Webhook Token")
         if (seen.method, path) == ("DELETE", f"{base}/messages/@original"):
-            if self.original_gone or self.originals:
+            if self.original_gone or base in self.answered:
                 return refusal(404, 10008, "Unknown Message")
             self.withdrawn += 1
             return Reply(204)
@@ -137,6 +141,7 @@ class Discord(StandIn):
             if self.original_gone:
                 return refusal(404, 10008, "Unknown Message")
             self.originals.append(body)
+            self.answered.add(base)
         elif found := re.fullmatch(rf"PATCH {re.escape(base)}/messages/(\d+)", f"{seen.method} {path}"):
             self.edits.append((found[1], body))
         else:
