@@ -84,6 +84,15 @@ Feature: A chat-completions endpoint in front of a resource
       Then the stream ends with an error
 
     @grpc
+    Scenario: The program leaves, and comes back for the answer
+      Given an endpoint whose resource writes piece by piece, and which takes 1 call at a time
+      When a program asks "How late is it?" for a stream with an idempotency key
+      And the resource has written "It is"
+      And the program leaves once it has seen "It is"
+      And the resource ends with "It is noon."
+      Then the program gets "It is noon." with the same idempotency key
+
+    @grpc
     Scenario: Too many calls at a time
       Given an endpoint whose resource does not answer yet, and which takes 1 call at a time
       When two programs ask at the same time

@@ -24,6 +24,7 @@ from tests.drivers.resource import Resource
 from tests.drivers.streaming import PieceByPiece
 from tests.drivers.ways import WORDS, Rest
 from tests.drivers.world import PATIENCE, World
+from tests.support.waiting import until
 
 scenarios("chat_completions_api.feature")
 
@@ -163,6 +164,47 @@ def busy(world: World, served: Listening, rest: Rest, monkeypatch: pytest.Monkey
     program = made(served, rest)
     program.resource = resource  # type: ignore[attr-defined]
     return program
+
+
+@given(
+    "an endpoint whose resource writes piece by piece, and which takes 1 call at a time",
+    target_fixture="program",
+)
+def growing_alone(world: World, served: Listening, rest: Rest, monkeypatch: pytest.MonkeyPatch) -> Program:
+    monkeypatch.setattr(call_streams, "MOST_OF_INSTANCE", 1)
+    monkeypatch.setattr(call_streams, "LOOK_AGAIN", 0.1)
+    return growing(world, served, rest)
+
+
+@when(parsers.parse('a program asks "{text}" for a stream with an idempotency key'))
+def asks_with_key(program: Program, text: str) -> None:
+    message = {"role": "user", "content": text}
+    program.stream = program.client.chat.completions.create(  # type: ignore[attr-defined]
+        model="any", messages=[message], stream=True, extra_headers={"Idempotency-Key": "k-1"}
+    )
+
+
+@when(parsers.parse('the program leaves once it has seen "{text}"'))
+def leaves(program: Program, text: str) -> None:
+    stream = program.stream  # type: ignore[attr-defined]
+    for chunk in stream:
+        program.seen += chunk.choices[0].delta.content or ""
+        if program.seen == text:
+            break
+    stream.close()
+
+
+@then(parsers.parse('the program gets "{text}" with the same idempotency key'))
+def gets_with_key(program: Program, text: str) -> None:
+    """As soon as its first call is no longer counted."""
+
+    def is_there() -> bool:
+        program.error = None
+        program.ask("How late is it?", extra_headers={"Idempotency-Key": "k-1"})
+        return program.error is None
+
+    until(is_there, "the answer is there")
+    assert program.text == text
 
 
 @when(parsers.re('a program asks "(?P<text>[^"]*)"'))
