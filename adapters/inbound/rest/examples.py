@@ -169,6 +169,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "greeting": "How can we help?",
         "colour": "#0b5fff",
     },
+    "chat-completions-api": {"apiKey": "sk-choose-a-long-random-one", "modelName": "desk"},
+    "agent-protocol": {
+        "apiKey": "sk-choose-a-long-random-one",
+        "agentName": "Desk",
+        "agentDescription": "Answers questions about orders.",
+        "skills": "Orders: tells where an order is",
+    },
 }
 
 CREATE: dict[str, Any] = {

@@ -252,7 +252,7 @@ class PostgresInbox:
         id, session_key, event = first
         if event == "{}":
             return StoredCall(id, Event(inquiry.key, "", Sender(""), "", {}, request_id=inquiry.key))
-        later = (instance_id, session_key, f"{inquiry.key}/")
+        later = (instance_id, session_key, id, f"{inquiry.key}/")
         last = await self._database.fetch_one(SQL["find_last_call"], later) or (id, event)
         return StoredCall(last[0], codec.event_from_json(last[1]))
 

@@ -161,8 +161,9 @@ SELECT status = 2, event = '{}', result FROM inbox WHERE id = %s AND status <> 0
 SELECT id, session_key, event FROM inbox WHERE instance_id = %s AND event_key = %s
 
 -- name: find_last_call
--- The latest event of a session whose key begins with another one. Index `inbox_by_session`.
-SELECT id, event FROM inbox WHERE instance_id = %s AND session_key = %s AND starts_with(event_key, %s) AND event <> '{}'
+-- The latest of the later events of a session whose key begins with that of the first one. Index `inbox_by_session`.
+SELECT id, event FROM inbox
+WHERE instance_id = %s AND session_key = %s AND id > %s AND starts_with(event_key, %s) AND event <> '{}'
 ORDER BY id DESC LIMIT 1
 
 -- name: stop_waiting
