@@ -144,7 +144,7 @@ async def _search(
     state: Annotated[
         Literal["open", "closed"] | None,
         EmptyIsNone,
-        Query(description="Only those that are open, or closed."),
+        Query(description="Only those that are open, or closed.", examples=["open"]),
     ] = None,
 ) -> ConversationFilter:
     is_closed = None if state is None else state == "closed"

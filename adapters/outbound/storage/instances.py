@@ -4,10 +4,11 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from sqlalchemy import (
     Select,
     Update,
@@ -315,10 +316,9 @@ class InstanceCache:
 
 KNOWN = "switchboard"
 
-FINGERPRINTS = """
-SELECT substring(encrypted FOR 4), count(*)
-FROM (SELECT config FROM channel_instance UNION ALL SELECT definition FROM agent) AS stored(encrypted) GROUP BY 1
-"""
+FINGERPRINTS = "SELECT substring({column} FOR 4), count(*) FROM {table} GROUP BY 1"
+ENCRYPTED = (("channel_instance", "config"), ("agent", "definition"))
+"""Tables with what the configuration key encrypts. A schema of an older version has no agents."""
 
 
 class WrongKey(Exception):
@@ -332,7 +332,7 @@ def check_key(dsn: str, cipher: ConfigCipher) -> int:
     """
     with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
         unknown, known = 0, 0
-        for fingerprint, count in connection.execute(FINGERPRINTS).fetchall():
+        for fingerprint, count in _fingerprints(connection):
             if cipher.knows(fingerprint):
                 known += count
             else:
@@ -349,6 +349,14 @@ def check_key(dsn: str, cipher: ConfigCipher) -> int:
     except DecryptionError as error:
         raise WrongKey("the database was set up with another key") from error
     return unknown
+
+
+def _fingerprints(connection: psycopg.Connection) -> Iterator[tuple[bytes, int]]:
+    for table, column in ENCRYPTED:
+        row = connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()
+        if row and row[0]:
+            query = sql.SQL(FINGERPRINTS).format(column=sql.Identifier(column), table=sql.Identifier(table))
+            yield from connection.execute(query).fetchall()
 
 
 def replace_key(dsn: str, cipher: ConfigCipher) -> None:

@@ -27,5 +27,5 @@ SAMPLE = Sample(
     config={"apiKey": KEY, "agentName": "Clock", "skills": "Time: tells how late it is\nDate"},
     genuine={"message": request(), "stream": request("SendStreamingMessage", contextId="c-1")},
     forged={"key": request(key="sk-another-key-of-somebody"), "no key": request(key="")},
-    attachment=Attachment("a.txt", "text/plain", {"data": "aGVsbG8="}, 5),
+    attachment=Attachment("a.txt", "text/plain", {"url": "https://files.example.com/a.txt"}),
 )

@@ -22,5 +22,5 @@ SAMPLE = Sample(
     config={"apiKey": KEY, "modelName": "clock"},
     genuine={"message": request(), "stream": request(stream=True, user="ann")},
     forged={"key": request(key="sk-another-key-of-somebody"), "no key": request(key="")},
-    attachment=Attachment("a.txt", "text/plain", {"data": "aGVsbG8="}, 5),
+    attachment=Attachment("a.txt", "text/plain", {"url": "https://files.example.com/a.txt"}),
 )
