@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     CONFIRMATION_ASKED = "confirmation.asked"
     CONFIRMATION_DECIDED = "confirmation.decided"
     CONVERSATION_HANDLER = "conversation.handler"
+    CONVERSATION_CHANGED = "conversation.changed"
     INSTANCE_HEALTH = "instance.health"
     UPLOAD_READY = "upload.ready"
     UPLOAD_FAILED = "upload.failed"

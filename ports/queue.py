@@ -200,6 +200,11 @@ class EventOutcome:
         return self.answer.change if self.answer else None
 
     @property
+    def resource(self) -> str | None:
+        """The resource that made the answer."""
+        return self.answer.provenance.resource if self.answer and self.answer.provenance else None
+
+    @property
     def leaves_notes(self) -> bool:
         """Return True if more than the outcome and its messages is to be stored."""
         return bool(self.numbered or self.form_update or self.change)

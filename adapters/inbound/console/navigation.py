@@ -88,6 +88,7 @@ CONVERSATION_KINDS = (
     EventKind.CONFIRMATION_ASKED,
     EventKind.CONFIRMATION_DECIDED,
     EventKind.CONVERSATION_HANDLER,
+    EventKind.CONVERSATION_CHANGED,
 )
 """Kinds that tell of conversations."""
 

@@ -36,8 +36,9 @@ messageId, inReplyTo, requestId, text, author; `message.failed` messageId, reque
 `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent`
 messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId,
 messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy,
-decider; `conversation.handler` handler, minutes; `instance.health` healthy, activity, error; `upload.ready`
-and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value.
+decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource,
+messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId,
+files, error; `identity.verified` field, value.
 """
 
 router = APIRouter(tags=["events"])

@@ -142,12 +142,17 @@ def _handler(_: EventRow, __: Document) -> Document:
     return {"handler": "person"}
 
 
+def _changed(row: EventRow, _: Document) -> Document:
+    return {"messageId": _id(MessageKind.INBOUND, row.ref)}
+
+
 _CONTENTS = {
     "message.received": _received,
     "message.answered": _answered,
     "message.failed": _failed,
     "message.feedback": _voted,
     "conversation.handler": _handler,
+    "conversation.changed": _changed,
     "delivery": _delivery,
     "confirmation": _confirmation,
 }

@@ -369,6 +369,7 @@ def platform_limits(scene: Scene, text: str) -> None:
 
 
 OUTSIDE_NONE = "its values are made by the service alone"
+BOUNDED = "an answer with a long one, or one with control characters, is refused when it is read"
 Way = Callable[[Scene, str], None]
 PATHS: dict[str, tuple[Way, ...] | str] = {
     "access_notice.external_id": (anonymous_sender,),
@@ -403,6 +404,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "message_file.session_key": (sent_first,),
     "opt_out.session_key": (opted_out,),
     "queue.(instance_id + 0)": OUTSIDE_NONE,
+    "queue.assignee": BOUNDED,
+    "queue.labels": BOUNDED,
     "queue.session_key": (session_id,),
     "outbox.hashtextextended(session_key, instance_id)": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),

@@ -56,6 +56,29 @@ WANTED = [
 ]
 
 
+STATES = """
+INSERT INTO channel_instance (user_id, channel_id, channel_name, config)
+SELECT CASE WHEN n <= 3 THEN 'ann' ELSE 'user ' || n END, 'slack', 'n' || n, '' FROM generate_series(1, 500) n;
+INSERT INTO queue (kind, instance_id, session_key, pending, touched_at, assignee, labels, closed_at)
+SELECT 0, c.id, 's' || n, 0, now() - make_interval(secs => 500 * n + c.id),
+    CASE WHEN n = 150 THEN 'user:ann' WHEN n %% 3 = 0 THEN 'team:support' END,
+    CASE WHEN n = 160 THEN '{rare}'::text[] WHEN n %% 4 = 0 THEN '{sale,new}'::text[] END,
+    CASE WHEN n > 5 AND n <> 190 THEN now() END
+FROM channel_instance c CROSS JOIN generate_series(1, 200) n WHERE c.channel_id = 'slack'
+"""
+OF_STATES = [
+    ConversationFilter(assignee="user:ann"),
+    ConversationFilter(assignee="team:support"),
+    ConversationFilter(assignee="user:nobody"),
+    ConversationFilter(label="rare"),
+    ConversationFilter(label="sale"),
+    ConversationFilter(label="unknown"),
+    ConversationFilter(is_closed=False),
+    ConversationFilter(is_closed=True),
+    ConversationFilter(label="rare", assignee="user:ann", is_closed=True),
+]
+
+
 @pytest.fixture
 async def filled(database: Database, instance: int) -> Database:
     for statement in FILL.split(";\n")[:3]:
@@ -105,6 +128,28 @@ async def test_the_list_of_all_instances_is_read_by_index(database: Database, fi
         assert await _cost(database, list_sql("ann", wanted, first=first), values) < 2_000, wanted
         pages = await _cost(database, list_sql(None, wanted, first=first), values, "channel_instance")
         assert pages < 15_000, wanted
+
+
+@pytest.mark.parametrize("instances", [500, 1])
+@pytest.mark.parametrize("first", [True, False], ids=["first page", "later page"])
+async def test_lists_by_assignee_label_and_state_are_read_by_index(
+    database: Database, first: bool, instances: int
+) -> None:
+    """100,000 conversations, most of them closed, of many instances or of one."""
+    statements = STATES.replace("500", str(instances)).replace("200)", f"{100_000 // instances})")
+    for statement in statements.split(";\n"):
+        await database.execute(statement)
+    await database.execute("ANALYZE channel_instance, inbox, queue, send")
+    values = {**ALL, "count": 51, "assignee": None, "label": None}
+    small = {"inbox", *(["channel_instance"] if instances == 1 else [])}
+    for wanted in OF_STATES:
+        values |= {"assignee": wanted.assignee, "label": wanted.label}
+        pages = await _cost(database, list_sql("ann", wanted, first=first), values, *small)
+        assert pages < (100 if instances > 1 else 5_000), wanted
+        pages = await _cost(
+            database, list_sql(None, wanted, first=first), values, "inbox", "channel_instance"
+        )
+        assert pages < 5_000, wanted
 
 
 async def test_pages_of_the_list_of_all_instances_hold_all(database: Database) -> None:

@@ -21,6 +21,8 @@ from adapters.outbound.storage.retention import Retention, Times
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
+from domain.channels.provenance import Provenance
+from domain.channels.rich import ConversationChange
 from domain.confirmations.model import Pending
 from domain.instances.model import Activity, InstanceChange, NewInstance
 from ports.queue import CallResult, Capacity, Conversation, EventOutcome
@@ -145,6 +147,21 @@ async def test_a_resource_that_asks_for_a_person(scene: Scene) -> None:
     told = await scene.told()
     assert [kind for kind, _ in told][1:] == ["message.answered", "conversation.handler"]
     assert told[-1][1] == {"handler": "person"}
+
+
+async def test_an_answer_that_changes_its_conversation(scene: Scene) -> None:
+    conversation = await scene.received("a", "b", "c")
+    change = ConversationChange("team:support", ("sale",), close=True)
+    by_resource = Provenance("agent::works_0")
+    for number, done in enumerate((change, change, ConversationChange("", (), ("sale",)))):
+        answer = Answer("ok", change=done, provenance=by_resource)
+        await scene.conversations.record(replace(answered(conversation, number, "ok"), answer=answer))
+    told = [data for kind, data in await scene.told() if kind == "conversation.changed"]
+    changed = {"labels": ["sale"], "state": "closed", "resource": "agent::works_0"}
+    assert told == [
+        {"messageId": f"in-{conversation.queued[0].id}", "assignee": "team:support", **changed},
+        {"messageId": f"in-{conversation.queued[2].id}", "assignee": None, **changed, "labels": []},
+    ]
 
 
 async def test_a_person_takes_a_conversation_and_hands_it_back(scene: Scene) -> None:

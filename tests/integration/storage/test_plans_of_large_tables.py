@@ -36,7 +36,7 @@ ALL_BUT_A_FEW = "UPDATE {} SET status = 1, finished_at = now() WHERE status = 0 
 
 ONE_NEW = {
     **NO_IDS, "owner": 1, "instances": Bigints([1]), "sessions": Texts(["s1"]), "keys": Texts(["new"]),
-    "events": Texts(["{}"]), "waits": Doubles([None]),
+    "events": Texts(["{}"]), "waits": Doubles([None]), "reopens": Bools([True]),
 }  # fmt: skip
 OUTCOME = {**columns_of([]), "owner": 1}
 MESSAGE = {

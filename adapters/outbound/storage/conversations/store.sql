@@ -18,7 +18,8 @@
 -- name: list_conversations
 -- `{conversations}` and `{instances}` are the conditions that a page needs.
 -- Of the instances only those with the latest conversations are looked at more closely: no other one has any of
--- the page. Indexes `queue_conversations`, `inbox_by_session`, `send_by_session` and `tool_confirmation_open`.
+-- the page. Indexes `queue_conversations`, `queue_assigned`, `queue_closed`, `queue_labelled`, `inbox_by_session`,
+-- `send_by_session` and `tool_confirmation_open`.
 SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at, q.pending > 0,
     CASE WHEN q.held_until > now() THEN q.held_until END, CASE WHEN q.held_by_until = q.held_until THEN q.held_by END,
     i.event, i.answer, i.received_at, i.finished_at, s.session_id, s.content, s.created_at,

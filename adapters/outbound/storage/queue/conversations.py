@@ -255,6 +255,8 @@ def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...] | Ma
                 "added": Texts(change.add_labels),
                 "removed": Texts(change.remove_labels),
                 "close": change.close,
+                "resource": outcome.resource,
+                "inbox": outcome.inbox_id,
                 "instance": outcome.key.instance_id,
                 "session": outcome.key.session_key,
             },

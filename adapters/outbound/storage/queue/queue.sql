@@ -382,15 +382,28 @@ UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_ke
 UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
 
 -- name: note_change
--- In the transaction of the outcome. Primary key.
-UPDATE queue SET
-    assignee = CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE nullif(%(assign)s, '') END,
-    labels = nullif(ARRAY(
-        SELECT DISTINCT label FROM unnest(coalesce(labels, '{}') || %(added)s::text[]) label
-        WHERE label <> ALL(%(removed)s::text[]) ORDER BY label LIMIT 50
-    ), '{}'),
-    closed_at = CASE WHEN %(close)s THEN now() ELSE closed_at END
-WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+-- In the transaction of the outcome. What changes nothing is no event. Primary key.
+WITH wanted AS (
+    SELECT kind, instance_id, session_key,
+        CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE nullif(%(assign)s, '') END AS assignee,
+        nullif(ARRAY(
+            SELECT DISTINCT label FROM unnest(coalesce(labels, '{}') || %(added)s::text[]) label
+            WHERE label <> ALL(%(removed)s::text[]) ORDER BY label LIMIT 50
+        ), '{}') AS labels,
+        CASE WHEN %(close)s THEN coalesce(closed_at, now()) ELSE closed_at END AS closed_at
+    FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s FOR UPDATE
+), changed AS (
+    UPDATE queue q SET assignee = w.assignee, labels = w.labels, closed_at = w.closed_at FROM wanted w
+    WHERE (q.kind, q.instance_id, q.session_key) = (w.kind, w.instance_id, w.session_key)
+        AND (q.assignee, q.labels, q.closed_at) IS DISTINCT FROM (w.assignee, w.labels, w.closed_at)
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at
+), logged AS (
+    {{ log("'conversation.changed'", "changed",
+        "json_build_object('assignee', assignee, 'labels', coalesce(labels, '{}'),
+            'state', CASE WHEN closed_at IS NULL THEN 'open' ELSE 'closed' END, 'resource', %(resource)s::text)::text",
+        ref="%(inbox)s::bigint") }}
+)
+SELECT FROM changed
 
 -- name: album
 -- Index `inbox_by_queue`.
