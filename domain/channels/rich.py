@@ -165,6 +165,14 @@ class ConversationChange:
     def is_empty(self) -> bool:
         return self == ConversationChange()
 
+    @property
+    def in_words(self) -> str:
+        """Return what is done, such as "assigned to team:support, labelled sale, closed"."""
+        assigned = "" if self.assign is None else f"assigned to {self.assign or 'nobody'}"
+        added = f"labelled {', '.join(dict.fromkeys(self.add_labels))}" if self.add_labels else ""
+        removed = f"without the label {', '.join(self.remove_labels)}" if self.remove_labels else ""
+        return ", ".join(filter(None, (assigned, added, removed, "closed" if self.close else "")))
+
 
 def rich_json(content: RichContent) -> dict[str, object]:
     """The content as the documented JSON object, without what is empty."""

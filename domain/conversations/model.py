@@ -191,6 +191,8 @@ class StepKind(StrEnum):
     DONE = "done"
     """There is no answer to it: a person answered, or there was nothing to answer."""
     FAILED = "failed"
+    CHANGED = "changed"
+    """The answer assigned, labelled or closed the conversation; `change`: what it did."""
     QUEUED = "queued"
     """An outbound message waits to be sent: for the first time, or again at `next_attempt_at`."""
     SENT = "sent"
@@ -204,7 +206,8 @@ class Step:
     """One step of a message. `at` is None where no time is on record. `part`: the number of the outbound message, of
     several into which the channel split it. `reason`: why it failed, or the last try did. `tool`, `decision` and
     `decider` are of questions about tools; `platform_id` is what the platform calls the message; `resource`: which
-    one was asked, `route`: why that one, None for the instance's own."""
+    one was asked, `route`: why that one, None for the instance's own; `change`: what an answer did to its
+    conversation, in words."""
 
     kind: StepKind
     at: datetime | None = None
@@ -218,6 +221,7 @@ class Step:
     platform_id: str | None = None
     resource: str | None = None
     route: str | None = None
+    change: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,7 @@ class TimelineStep(Answer):
         "answered",
         "done",
         "failed",
+        "changed",
         "written",
         "queued",
         "sent",
@@ -180,7 +181,8 @@ class TimelineStep(Answer):
         "dead",
     ] = Field(
         description="Inbound: received, asked (the resource), tool_asked, tool_decided, answered, done (without an"
-        " answer of the resource) or failed. Outbound: written, queued, sent, delivered, read or dead.",
+        " answer of the resource), failed or changed (the conversation). Outbound: written, queued, sent,"
+        " delivered, read or dead.",
         examples=["sent"],
     )
     at: OptionalTimestamp = Field(description="Null where no time is on record.")
@@ -200,6 +202,11 @@ class TimelineStep(Answer):
     route: str | None = Field(
         description="Why that one was asked, where it is not the instance's own.",
         examples=["route 2, language de"],
+        exclude_if=is_none,
+    )
+    change: str | None = Field(
+        description="What the answer did to the conversation.",
+        examples=["assigned to team:support, labelled sale, closed"],
         exclude_if=is_none,
     )
 

@@ -852,6 +852,7 @@ class TimelineStep(TypedDict):
         "answered",
         "done",
         "failed",
+        "changed",
         "written",
         "queued",
         "sent",
@@ -870,6 +871,7 @@ class TimelineStep(TypedDict):
     platformId: str | None
     resource: NotRequired[str | None]
     route: NotRequired[str | None]
+    change: NotRequired[str | None]
 
 
 class TryResource(TypedDict):

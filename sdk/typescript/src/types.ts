@@ -4773,10 +4773,10 @@ export interface components {
         TimelineStep: {
             /**
              * Kind
-             * @description Inbound: received, asked (the resource), tool_asked, tool_decided, answered, done (without an answer of the resource) or failed. Outbound: written, queued, sent, delivered, read or dead.
+             * @description Inbound: received, asked (the resource), tool_asked, tool_decided, answered, done (without an answer of the resource), failed or changed (the conversation). Outbound: written, queued, sent, delivered, read or dead.
              * @enum {string}
              */
-            kind: "received" | "asked" | "tool_asked" | "tool_decided" | "answered" | "done" | "failed" | "written" | "queued" | "sent" | "delivered" | "read" | "dead";
+            kind: "received" | "asked" | "tool_asked" | "tool_decided" | "answered" | "done" | "failed" | "changed" | "written" | "queued" | "sent" | "delivered" | "read" | "dead";
             /**
              * At
              * @description Null where no time is on record.
@@ -4826,6 +4826,11 @@ export interface components {
              * @description Why that one was asked, where it is not the instance's own.
              */
             route?: string | null;
+            /**
+             * Change
+             * @description What the answer did to the conversation.
+             */
+            change?: string | null;
         };
         /** TrialAnswer */
         TrialAnswer: {

@@ -6,6 +6,12 @@ Feature: What an answer does to its conversation
     When "ada" writes "order" to the bot alone on SMS
     Then the conversation is closed, has the label "sale" and the assignee "team:support"
     And it is found by its label, its assignee and its state
+    And the timeline of the message ends with "assigned to team:support, labelled sale, closed"
+
+  Scenario: An answer that changes nothing has no such step
+    Given a resource that only answers
+    When "ada" writes "order" to the bot alone on SMS
+    Then the timeline of the message tells of no change
 
   Scenario: A closed conversation is open again once the person writes
     Given a resource that assigns the conversation to "team:support", labels it "sale" and closes it

@@ -27,6 +27,30 @@ def writes(scene: Scene, who: str, text: str) -> None:
     scene.write(who, text)
 
 
+@given("a resource that only answers")
+def only_answers(scene: Scene) -> None:
+    scene.answer = {"text": "Done."}
+
+
+def steps(scene: Scene) -> list[tuple[str, str | None]]:
+    database = scene.world.container.database()
+    message = scene.world.run(database.fetch_value("SELECT max(id) FROM inbox"))
+    messages = scene.world.container.use_cases().messages
+    reading = messages.timelines(Caller("ann"), scene.instance_id, [f"in-{message}"])
+    [timeline] = scene.world.run(reading)
+    return [(step.kind.value, step.change) for step in timeline.steps]
+
+
+@then(parsers.re(r'the timeline of the message ends with "(?P<words>[^"]+)"'))
+def ends_with(scene: Scene, words: str) -> None:
+    assert steps(scene)[-2:] == [("answered", None), ("changed", words)]
+
+
+@then("the timeline of the message tells of no change")
+def tells_nothing(scene: Scene) -> None:
+    assert "changed" not in dict(steps(scene))
+
+
 @when('the resource takes the label "sale" and the assignee away')
 def takes_away(scene: Scene) -> None:
     scene.answer = {"assign": None, "removeLabels": ["sale", "new"]}

@@ -475,9 +475,10 @@ class TimelineStep(_message.Message):
     PLATFORM_ID_FIELD_NUMBER: _builtins.int
     RESOURCE_FIELD_NUMBER: _builtins.int
     ROUTE_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
-    """"received", "asked", "tool_asked", "tool_decided", "answered", "done" or "failed" of inbound messages; "written",
-    "queued", "sent", "delivered", "read" or "dead" of outbound ones.
+    """"received", "asked", "tool_asked", "tool_decided", "answered", "done", "failed" or "changed" of inbound messages;
+    "written", "queued", "sent", "delivered", "read" or "dead" of outbound ones.
     """
     at_us: _builtins.int
     """In microseconds since the epoch; not set where no time is on record."""
@@ -501,6 +502,8 @@ class TimelineStep(_message.Message):
     """Of "asked": the resource, as its canonical id."""
     route: _builtins.str
     """Of "asked": why that one, such as "route 2, language de"; not set for the instance's own."""
+    change: _builtins.str
+    """Of "changed": what the answer did to the conversation, such as "assigned to team:support, labelled sale, closed"."""
     def __init__(
         self,
         *,
@@ -516,15 +519,18 @@ class TimelineStep(_message.Message):
         platform_id: _builtins.str | None = ...,
         resource: _builtins.str | None = ...,
         route: _builtins.str | None = ...,
+        change: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_us: _TypeAlias = _typing.Literal["at_us"]  # noqa: Y015
     _WhichOneofArgType__at_us: _TypeAlias = _typing.Literal["_at_us", b"_at_us"]  # noqa: Y015
     _WhichOneofReturnType__attempts: _TypeAlias = _typing.Literal["attempts"]  # noqa: Y015
     _WhichOneofArgType__attempts: _TypeAlias = _typing.Literal["_attempts", b"_attempts"]  # noqa: Y015
+    _WhichOneofReturnType__change: _TypeAlias = _typing.Literal["change"]  # noqa: Y015
+    _WhichOneofArgType__change: _TypeAlias = _typing.Literal["_change", b"_change"]  # noqa: Y015
     _WhichOneofReturnType__decider: _TypeAlias = _typing.Literal["decider"]  # noqa: Y015
     _WhichOneofArgType__decider: _TypeAlias = _typing.Literal["_decider", b"_decider"]  # noqa: Y015
     _WhichOneofReturnType__decision: _TypeAlias = _typing.Literal["decision"]  # noqa: Y015
@@ -547,6 +553,8 @@ class TimelineStep(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__at_us) -> _WhichOneofReturnType__at_us | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__attempts) -> _WhichOneofReturnType__attempts | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__change) -> _WhichOneofReturnType__change | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__decider) -> _WhichOneofReturnType__decider | None: ...
     @_typing.overload
