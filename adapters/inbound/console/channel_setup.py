@@ -152,7 +152,7 @@ def _value(field: ConfigField, text: str) -> object:
 
 LATER = "(the callback address, which the next page shows)"
 PRIVATE_ENDINGS = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
-_CALLBACK = re.compile(r"\{base_url\}\S*\{instance_id\}/\w+")
+_CALLBACK = re.compile(r"\{base_url\}\S*\{instance_id\}(?P<rest>(?:/[\w.-]*\w)*)")
 _LINK = re.compile(r"https?://[^\s,;'\")]*[^\s,;'\").:]")
 _NO_PAGE = re.compile(
     r"http:.*|.*/api/agent/.*|https://www\.googleapis\.com/auth/.*|https://[\w.]*example\.(com|org).*"
@@ -174,9 +174,11 @@ def has_callback(definition: ChannelDefinition) -> bool:
 
 def steps_of(definition: ChannelDefinition, address: str | None) -> list[Markup]:
     """The steps with links; `address` is the callback address, None before there is one."""
+    base = address.removesuffix(f"/{definition.setup.webhook_path}") if address else None
     linked_steps = []
     for step in definition.setup.steps:
-        text = in_words(definition, _CALLBACK.sub(address or LATER, step))
+        addressed = _CALLBACK.sub(lambda match: base + match["rest"] if base else LATER, step)
+        text = in_words(definition, addressed)
         linked, end = Markup(), 0
         for match in _LINK.finditer(text):
             element = _CODE if _NO_PAGE.fullmatch(match[0]) else _ANCHOR

@@ -14,7 +14,7 @@ from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.settings_loading import load
 from domain.routing.model import RunResult
-from tests.support.runs import Knowledge, NoAgents, Remembered, States, a_request
+from tests.support.runs import Knowledge, NoAgents, Remembered, States, Tasks, a_request
 
 RULE = (
     '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://127.0.0.1:9/"\ntoken_env = "RUNNER_TOKEN"\n'
@@ -30,7 +30,7 @@ async def http() -> AsyncIterator[AioHttp]:
 
 def made(given: Settings, http: AioHttp) -> Resources:
     bus = EventBus(solitary=True)
-    return Resources(given, http, Remembered(), States(), NoAgents(), bus, Knowledge())
+    return Resources(given, http, Remembered(), States(), NoAgents(), bus, Tasks(), Knowledge())
 
 
 def settings(folder: Path, rules: str, environment: dict[str, str], env_file: str = "") -> Settings:

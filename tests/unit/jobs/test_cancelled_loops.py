@@ -113,7 +113,7 @@ class Channel:
 
 async def test_connections_end_whose_last_message_fails() -> None:
     leases, channel = Leases(), Channel()
-    instance = SimpleNamespace(config={}, channel_id="any")
+    instance = SimpleNamespace(config={}, receiving_config=None, channel_id="any")
 
     async def cached(_: int) -> Any:
         return instance

@@ -17,10 +17,10 @@ ANN = Caller("ann")
 
 
 class Rules:
-    def rules(self) -> ResourceRules:
+    async def rules(self) -> ResourceRules:
         return ResourceRules([RULE])
 
-    def find(self, resource: Resource) -> ResourceRule | None:
+    async def find(self, resource: Resource, caller: Caller) -> ResourceRule | None:
         return RULE
 
 

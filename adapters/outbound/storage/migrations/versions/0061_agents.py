@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from adapters.outbound.storage.migrations.locks import make_index
+
 revision = "0061_agents"
 down_revision = "0060_routes"
 
@@ -27,8 +29,10 @@ def upgrade() -> None:
             PRIMARY KEY (user_id, agent_id)
         );
         CREATE INDEX agent_permission_by_agent ON agent_permission (agent_id);
-        CREATE INDEX channel_instance_by_resource ON channel_instance (resource_id text_pattern_ops);
-        CREATE INDEX channel_instance_routed ON channel_instance (id)
-            WHERE routes IS NOT NULL OR fallback IS NOT NULL;
         """
+    )
+    make_index("channel_instance_by_resource", "channel_instance (resource_id text_pattern_ops)")
+    make_index(
+        "channel_instance_routed",
+        "channel_instance (id) WHERE routes IS NOT NULL OR fallback IS NOT NULL",
     )
