@@ -12,7 +12,7 @@ from tests.support.source_files import ROOT
 
 PAGE = (ROOT / "sdk/python/README.md").read_text("utf-8")
 BLOCKS: list[str] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-AGENT, APPROVALS, FORMS, TEST, *CLIENTS = BLOCKS
+AGENT, APPROVALS, FORMS, TEST, *CLIENTS, STUBS = BLOCKS
 
 
 def module(code: str, name: str = "agent") -> Any:
@@ -47,3 +47,11 @@ def test_the_clients_use_what_there_is() -> None:
         compile(block, "client", "exec")
         client = module("from switchboard_sdk import Client").Client
         assert all(hasattr(client, name) for name in re.findall(r"switchboard\.(\w+)\(", block))
+
+
+def test_the_stubs_have_what_the_page_calls() -> None:
+    assert "AccessServiceStub(channel)" in STUBS
+    imports = [line for line in STUBS.splitlines() if line.startswith(("import", "from"))]
+    names = module("\n".join(imports))
+    assert names.access_pb2.WhoAmIRequest()
+    assert names.access_pb2_grpc.AccessServiceStub

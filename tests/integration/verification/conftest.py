@@ -1,7 +1,7 @@
 """The whole of verification on a real database, with servers for mail, sign-in and the bot."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import httpx
@@ -152,33 +152,8 @@ def gateway(
     service: Verification, clock: SetClock, platform_url: str = f"{PLATFORM_URL}/app"
 ) -> httpx.AsyncClient:
     nothing: Any = object()
-    use_cases = UseCases(
-        access=Keys(),
-        sessions=nothing,
-        keys=nothing,
-        catalogue=nothing,
-        instances=nothing,
-        checks=nothing,
-        operations=nothing,
-        callbacks=nothing,
-        messages=nothing,
-        conversations=nothing,
-        verification=service,
-        bases=nothing,
-        files=nothing,
-        base_files=nothing,
-        sources=nothing,
-        search=nothing,
-        questions=nothing,
-        shared=nothing,
-        events=nothing,
-        subscriptions=nothing,
-        pushes=nothing,
-        schedules=nothing,
-        resources=nothing,
-        monitoring=nothing,
-        web_chat=nothing,
-    )
+    others = {field.name: nothing for field in fields(UseCases)}
+    use_cases = UseCases(**{**others, "access": Keys(), "verification": service})
     options = GatewayOptions(
         agent_url="http://localhost:3011",
         platform_url=platform_url,
