@@ -6,6 +6,8 @@ In characters, unless a name says bytes. The page docs/limits.md lists them.
 import json
 from collections.abc import Mapping
 
+from domain.refusals import Fault, Invalid
+
 USER_ID = 200
 KEY_NAME = 100
 KEY_DAYS = 3650
@@ -104,3 +106,17 @@ def json_fault(value: Mapping[str, object]) -> str | None:
     """Returns the fault of a JSON object that is too large, or None."""
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
     return f"must be at most {JSON_BYTES // 1024} KB of JSON" if size > JSON_BYTES else None
+
+
+def check_text(field: str, text: str, most: int) -> str:
+    """Raises `Invalid` for a text of over `most` characters, and for a NUL character, which no database stores:
+    without it the text would be another one."""
+    if fault := text_fault(text, most):
+        raise Invalid.of([Fault(field, fault)])
+    return text
+
+
+def check_filled(field: str, text: str, most: int) -> str:
+    if not text.strip():
+        raise Invalid.of([Fault(field, "must not be empty")])
+    return check_text(field, text, most)

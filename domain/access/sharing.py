@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
-from domain.refusals import Forbidden
+from domain.refusals import Fault, Forbidden, Invalid
 
 
 class Level(IntEnum):
@@ -24,3 +24,10 @@ class Permission:
 def require(level: Level, needed: Level) -> None:
     if level < needed:
         raise Forbidden("Forbidden")
+
+
+def checked_level(field: str, level: int) -> Level:
+    """The level of that number. Raises `Invalid`."""
+    if level not in tuple(Level):
+        raise Invalid.of([Fault(field, "must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)")])
+    return Level(level)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.access.model import Caller
-from domain.access.sharing import Level, Permission, require
+from domain.access.sharing import Level, Permission, checked_level, require
 from domain.agents import model
 from domain.agents.model import Agent, AgentChange, AgentDefinition, AgentTest, AgentView
 from domain.knowledge.bases import BaseAccess
@@ -169,14 +169,11 @@ class AgentService:
     async def set_permission(self, caller: Caller, agent_id: int, user_id: str, level: int) -> None:
         """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         agent = await self._require(caller, agent_id, Level.DELETE)
-        if level not in tuple(Level):
-            raise Invalid.of([Fault("level", "must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)")])
-        fault = limits.text_fault(user_id, limits.USER_ID) if user_id.strip() else "must not be empty"
-        if fault:
-            raise Invalid.of([Fault("userId", fault)])
+        granted = checked_level("level", level)
+        limits.check_filled("userId", user_id, limits.USER_ID)
         if user_id == agent.owner and level != Level.DELETE:
             raise Invalid.of([Fault("level", "the owner of an agent keeps level 3")])
-        await self.store.grant(agent_id, user_id, Level(level))
+        await self.store.grant(agent_id, user_id, granted)
 
     async def _require(self, caller: Caller, agent_id: int, needed: Level) -> Agent:
         agent = await self.store.find(agent_id, caller.user_id)
@@ -222,9 +219,7 @@ class AgentService:
 def _checked_name(name: str | None) -> str:
     if name is None or not name.strip():
         raise Invalid.of([Fault("name", "is required: what people call the agent")])
-    if fault := limits.text_fault(name, limits.BASE_NAME):
-        raise Invalid.of([Fault("name", fault)])
-    return name.strip()
+    return limits.check_text("name", name, limits.BASE_NAME).strip()
 
 
 def _checked_slug(resource_id: str) -> str:

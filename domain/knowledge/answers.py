@@ -14,7 +14,7 @@ from domain.knowledge.bases import BaseAccess
 from domain.knowledge.citations import Passages, escaped
 from domain.knowledge.marks import data_text
 from domain.knowledge.model import Base, EarlierTurn, KnowledgeAnswer, SearchResult
-from domain.knowledge.rules import SearchOptions, check_filled
+from domain.knowledge.rules import SearchOptions
 from domain.knowledge.search import SearchService
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, RunSender
@@ -102,7 +102,7 @@ class AskService:
 
         Raises `NotFound`, `Forbidden`, `Invalid`, `TooMany`, `Unavailable` (the model gives no answer).
         """
-        check_filled("question", question, limits.QUESTION)
+        limits.check_filled("question", question, limits.QUESTION)
         if len(history) > limits.EARLIER_TURNS:
             raise Invalid.of([Fault("history", f"must have at most {limits.EARLIER_TURNS} turns")])
         for at, turn in enumerate(history):

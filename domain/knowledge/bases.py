@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.access.model import Caller
-from domain.access.sharing import Level, Permission, require
+from domain.access.sharing import Level, Permission, checked_level, require
 from domain.knowledge import rules
 from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import Base, BaseChange, NewBase, ReadPolicy
@@ -113,11 +113,9 @@ class BasesService:
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         base = await self.access.require(caller, base_id, Level.DELETE)
-        if level not in tuple(Level):
-            reason = "must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)"
-            raise Invalid.of([Fault("permission_level", reason)])
-        rules.check_filled("userId", user_id, limits.USER_ID)
+        granted = checked_level("permission_level", level)
+        limits.check_filled("userId", user_id, limits.USER_ID)
         # A base must not be left without anybody who may delete it.
         if user_id == base.created_by and level != Level.DELETE:
             raise Invalid.of([Fault("permission_level", "the creator of a knowledge base keeps level 3")])
-        await self.bases.grant(base_id, user_id, Level(level))
+        await self.bases.grant(base_id, user_id, granted)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from domain import limits
 from domain.access.model import Caller
 from domain.access.sharing import Level
 from domain.file_names import MAX_FILE_NAME, file_name
@@ -243,7 +244,7 @@ class BaseFilesService:
         self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
     ) -> Page[FileState, int]:
         """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
-        rules.check_text("name", name, MAX_FILE_NAME)
+        limits.check_text("name", name, MAX_FILE_NAME)
         await self.access.inside(caller, base_id)
         files = await self.files.states(base_id, checked_limit(limit) + 1, cursor, name)
         shown = files[:limit]

@@ -20,26 +20,12 @@ NO_FILE = "File not found"
 NO_CHUNK = "Chunk not found"
 
 
-def check_text(field: str, text: str, most: int) -> str:
-    """Raises `Invalid` for a text of over `most` characters, and for a NUL character, which no database stores:
-    without it the text would be another one."""
-    if fault := limits.text_fault(text, most):
-        raise Invalid.of([Fault(field, fault)])
-    return text
-
-
-def check_filled(field: str, text: str, most: int) -> str:
-    if not text.strip():
-        raise Invalid.of([Fault(field, "must not be empty")])
-    return check_text(field, text, most)
-
-
 def check_name(name: str) -> str:
-    return check_filled("name", name, limits.BASE_NAME).strip()
+    return limits.check_filled("name", name, limits.BASE_NAME).strip()
 
 
 def check_description(text: str) -> str:
-    return check_text("description", text, limits.DESCRIPTION)
+    return limits.check_text("description", text, limits.DESCRIPTION)
 
 
 def check_manifest(manifest: Mapping[str, Any]) -> None:
@@ -68,7 +54,7 @@ DEFAULT_WINDOW, LARGEST_WINDOW = 10_000, 50_000
 def check_files_wanted(wanted: FilesWanted) -> None:
     """Raises `Invalid`."""
     check_window(1 if wanted.limit is None else wanted.limit, wanted.offset)
-    check_text("name", wanted.name, MAX_FILE_NAME)
+    limits.check_text("name", wanted.name, MAX_FILE_NAME)
 
 
 def check_window(limit: int, offset: int, largest: int = 1000) -> None:

@@ -23,7 +23,7 @@ from domain.knowledge.ranking import (
     query_words,
     telling_words,
 )
-from domain.knowledge.rules import DEFAULT, Mode, SearchOptions, check_filled, check_options
+from domain.knowledge.rules import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
 from domain.rendering import off_loop
@@ -87,7 +87,7 @@ class SearchService:
     async def _check(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions, *, documented: bool
     ) -> None:
-        check_filled("query", query, limits.QUERY)
+        limits.check_filled("query", query, limits.QUERY)
         check_options(options)
         await self.access.inside(caller, base_id, documented=documented)
 

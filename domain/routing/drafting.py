@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Outcome, Sent
 from domain.rendering import off_loop
 from domain.routing.conversation import ConversationContext
-from domain.routing.growing import Grew, Growing, not_heard
+from domain.routing.growing import AnswerFollower, Grew, Growing, not_heard
 from ports.channels import DraftAddress, DraftSender
 from ports.queue import Conversations, QueuedEvent
 
@@ -35,13 +34,13 @@ class DraftService:
     @asynccontextmanager
     async def begin(
         self, context: ConversationContext, queued: QueuedEvent
-    ) -> AsyncIterator[Drafting | Growing | None]:
+    ) -> AsyncIterator[AnswerFollower | None]:
         """None if the channel or the conversation shows no unfinished answers. The end waits for the call under way,
         so that no edit comes after the answer and no unknown message stays."""
         streaming, streamer = context.channel.streaming, context.channel.call_streamer
         target = context.target(queued.event)
         preview = streaming.preview(context.config, target) if streaming else None
-        drafting: Drafting | Growing | None = None
+        drafting: AnswerFollower | None = None
         if preview:
             drafting = Drafting(self, preview, context, queued)
         elif streamer and streamer.grows(context.config, target):
@@ -53,7 +52,7 @@ class DraftService:
                 await drafting.close()
 
 
-class Drafting:
+class Drafting(AnswerFollower):
     """Shows the answer to one event as it grows.
 
     The id of the message is stored before it is changed: after a crash the next worker continues with it, and the
@@ -63,6 +62,7 @@ class Drafting:
     def __init__(
         self, drafts: DraftService, preview: Preview, context: ConversationContext, queued: QueuedEvent
     ) -> None:
+        super().__init__()
         event = queued.event
         self._drafts = drafts
         self._preview = preview
@@ -71,27 +71,13 @@ class Drafting:
         self._address = DraftAddress(
             context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
         )
-        self._text: Callable[[], str] = str
-        self._finished = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
-    def update(self, text: Callable[[], str]) -> None:
-        """`text` gives the whole answer so far; it is called when an edit is due."""
-        self._text = text
-        if self._task is None:
-            self._task = asyncio.create_task(self._show())
-
-    async def close(self) -> None:
-        self._finished.set()
-        if self._task is not None:
-            await self._task
-
-    async def _show(self) -> None:
+    async def follow(self) -> None:
         """Ends early where going on could show the answer twice or is useless."""
         shown: OutboundMessage | None = None
         rendered, pause = "", self._preview.seconds
         seconds = pause
-        while not await self._finishes_within(seconds):
+        while not await self.finishes_within(seconds):
             text = self._text()[: self._preview.size]
             message = shown if text == rendered else await self._rendered(text)
             rendered = text
@@ -127,11 +113,3 @@ class Drafting:
                 )
         lost = sent.outcome is Outcome.UNKNOWN and not self._context.draft
         return not lost and sent.outcome is not Outcome.PERMANENT
-
-    async def _finishes_within(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._finished.wait()
-        except TimeoutError:
-            return False
-        return True

@@ -13,17 +13,19 @@ from uuid import uuid4
 
 from ag_ui.core import PROTOCOL_VERSION, RunAgentInput, RunErrorEvent, RunFinishedEvent
 
-from adapters import trace_context
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.ag_ui_events import Message, RunReader
 from adapters.outbound.resources.ag_ui_interrupts import CANCELLED, Interrupt, interrupts_of
 from adapters.outbound.resources.answers import (
+    EVENTS,
+    GATHER_SECONDS,
     ServerEvents,
     broken_exchange,
     own_words,
     refused_answer,
     usable,
 )
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     MAX_TEXT,
@@ -36,8 +38,6 @@ from domain.routing.model import RunRequest, RunResult, Usage, summed
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed, ResourceStates
 
-EVENTS = "text/event-stream"
-GATHER_SECONDS = 0.8
 MAX_EVENT = 4 * MAX_TEXT
 """Bytes of one event of a stream."""
 MAX_HISTORY = 40_000
@@ -172,9 +172,6 @@ class AgUiRunner:
         raise DownstreamFailed("the agent's answer broke off before the end of the run", retryable=False)
 
     def _call(self, request: RunRequest, conversation: Conversation, sent: Sequence[Message]) -> HttpRequest:
-        headers = {"Accept": EVENTS, **trace_context.headers()}
-        if self.agent.token:
-            headers["Authorization"] = f"Bearer {self.agent.token}"
         run = RunAgentInput.model_validate({
             "threadId": conversation.thread,
             "runId": request.request_id,
@@ -189,7 +186,7 @@ class AgUiRunner:
         return HttpRequest(
             "POST",
             self.agent.url,
-            headers=headers,
+            headers=call_headers(self.agent.token, {"Accept": EVENTS}),
             json=run.model_dump(mode="json", by_alias=True),
             timeout=request.timeout,
             max_bytes=MAX_ANSWER_BYTES,

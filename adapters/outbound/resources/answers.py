@@ -14,6 +14,11 @@ from domain.routing.model import Progress, RunDelta, RunResult, summed
 from ports.http import HttpAnswer, HttpFailed
 from ports.resources import DownstreamFailed
 
+EVENTS = "text/event-stream"
+"""The type of a stream of server-sent events."""
+GATHER_SECONDS = 0.8
+"""What comes within so many seconds of a stream is read at once: each reading costs more than the pieces in it."""
+
 _TRY_AGAIN = frozenset({408, 425, 429})
 MOST_WORDS = 300
 """Characters of a server's words about a failure."""
@@ -97,6 +102,10 @@ def usable() -> Iterator[None]:
         yield
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
+
+
+def is_event_stream(head: HttpAnswer) -> bool:
+    return head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS
 
 
 _DATA = b"data:"

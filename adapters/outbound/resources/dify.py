@@ -12,10 +12,10 @@ from posixpath import basename
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
-from adapters import trace_context
-from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.answers import EVENTS, gathered
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_model import string
-from adapters.outbound.resources.json_events import EVENTS, json_events
+from adapters.outbound.resources.json_events import json_events
 from adapters.outbound.resources.messages import BadAnswer, checked_artifact, usage_of
 from adapters.outbound.resources.model_runner import message_text
 from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
@@ -127,13 +127,10 @@ class DifyRunner:
             return  # it ends by itself
 
     def _call(self, path: str, body: Mapping[str, Any], seconds: float) -> HttpRequest:
-        headers = {"Accept": f"{EVENTS}, application/json", **trace_context.headers()}
-        if self._target.token:
-            headers["Authorization"] = f"Bearer {self._target.token}"
         return HttpRequest(
             "POST",
             self._target.url.rstrip("/") + path,
-            headers=headers,
+            headers=call_headers(self._target.token, {"Accept": f"{EVENTS}, application/json"}),
             json=body,
             timeout=seconds,
         )

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
-from adapters import trace_context
-from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.answers import EVENTS, gathered
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_model import string
-from adapters.outbound.resources.json_events import EVENTS, json_events
+from adapters.outbound.resources.json_events import json_events
 from adapters.outbound.resources.messages import BadAnswer, usage_of
 from adapters.outbound.resources.model_runner import message_text
 from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
@@ -46,13 +46,10 @@ class FlowiseRunner:
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`, `BadAnswer`."""
         session = f"{request.instance_id}/{request.session_id}/{request.resource}"
-        headers = {"Accept": f"{EVENTS}, application/json", **trace_context.headers()}
-        if self.target.token:
-            headers["Authorization"] = f"Bearer {self.target.token}"
         call = HttpRequest(
             "POST",
             self.target.url,
-            headers=headers,
+            headers=call_headers(self.target.token, {"Accept": f"{EVENTS}, application/json"}),
             json={
                 "question": message_text(request),
                 "chatId": str(uuid5(NAMESPACE_URL, session)),

@@ -5,18 +5,22 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from adapters import trace_context
 from adapters.outbound.resources import messages
-from adapters.outbound.resources.answers import ServerEvents, broken_exchange, usable
+from adapters.outbound.resources.answers import (
+    EVENTS,
+    GATHER_SECONDS,
+    ServerEvents,
+    broken_exchange,
+    is_event_stream,
+    usable,
+)
+from adapters.outbound.resources.call_headers import call_headers
 from domain.json_text import loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
-EVENTS = "text/event-stream"
-GATHER_SECONDS = 0.8
-"""What comes within so many seconds of a stream is read at once: each reading costs more than the pieces in it."""
 _DELTA = "textDelta"
 
 
@@ -34,14 +38,11 @@ class HttpRunner:
     async def run(self, request: RunRequest) -> RunResult:
         """The result; what comes after the last event is not read."""
         answer = _Answer(request)
-        headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
-        headers |= trace_context.headers()
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        own = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
         call = HttpRequest(
             "POST",
             self.url,
-            headers=headers,
+            headers=call_headers(self.token, own),
             json=messages.request_json(request),
             timeout=request.timeout,
             max_bytes=messages.MAX_ANSWER_BYTES,
@@ -72,7 +73,7 @@ class _Answer:
 
     def begin(self, head: HttpAnswer) -> None:
         self._is_empty = head.status == 204
-        if head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS:
+        if is_event_stream(head):
             self._events = ServerEvents(messages.MAX_ANSWER_BYTES)
 
     def feed(self, piece: bytes) -> RunResult | None:

@@ -5,13 +5,11 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, cast
 
-from adapters.outbound.resources.answers import ServerEvents
+from adapters.outbound.resources.answers import ServerEvents, is_event_stream
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from domain.json_text import loads
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpRequest
-
-EVENTS = "text/event-stream"
 
 
 async def json_events(http: Http, request: HttpRequest) -> AsyncIterator[Any]:
@@ -24,8 +22,7 @@ async def json_events(http: Http, request: HttpRequest) -> AsyncIterator[Any]:
     pieces = http.stream(replace(request, max_bytes=MAX_ANSWER_BYTES, on_head=heads.append))
     async with aclosing(cast(AsyncGenerator[bytes, None], pieces)) as closing:
         async for piece in closing:
-            content_type = heads[0].headers.get("content-type", "")
-            if content_type.partition(";")[0].strip().lower() != EVENTS:
+            if not is_event_stream(heads[0]):
                 body += piece
                 continue
             for data in events.feed(piece):

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters import trace_context
-from adapters.outbound.resources.answers import broken_exchange, own_words, refused_answer
+from adapters.outbound.resources.answers import GATHER_SECONDS, broken_exchange, own_words, refused_answer
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -21,7 +21,6 @@ REQUEST = "switchboard_request"
 """The key of a run's metadata that holds the id of the request that it answers."""
 MAX_STREAM_BYTES = 200_000_000
 """Bytes of all events of a run: each token of a model comes with a kilobyte of metadata."""
-GATHER_SECONDS = 0.8
 CANCEL_SECONDS = 2.0
 MAX_RUNS = 20
 """The latest runs of a thread among which those of a request are looked for."""
@@ -150,11 +149,11 @@ class LangGraphServer:
         max_bytes: int,
         on_head: Callable[[HttpAnswer], None] | None = None,
     ) -> HttpRequest:
-        agent, headers = self.agent, dict(trace_context.headers())
-        if agent.token and agent.bearer:
-            headers["Authorization"] = f"Bearer {agent.token}"
-        elif agent.token:
-            headers["x-api-key"] = agent.token
+        agent = self.agent
+        if agent.bearer or not agent.token:
+            headers = call_headers(agent.token)
+        else:
+            headers = call_headers(None, {"x-api-key": agent.token})
         return HttpRequest(
             method,
             agent.url.rstrip("/") + path,

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 
-from adapters import trace_context
 from adapters.outbound.resources import chat_completions, responses
+from adapters.outbound.resources.answers import EVENTS
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_completions import STREAM_OPTIONS
 from adapters.outbound.resources.chat_model import (
     CHAT_COMPLETIONS,
@@ -81,10 +82,7 @@ class ModelClient:
 
     def _request(self, model_input: ModelInput, seconds: float) -> HttpRequest:
         model = self._model
-        headers = {"Accept": "text/event-stream" if model.stream else "application/json"}
-        headers |= trace_context.headers()
-        if model.token:
-            headers["Authorization"] = f"Bearer {model.token}"
+        headers = call_headers(model.token, {"Accept": EVENTS if model.stream else "application/json"})
         body = self._protocol.body(model, model_input)
         if not self._takes_stream_options:
             body.pop(STREAM_OPTIONS, None)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Any
 
-from adapters import trace_context
+from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_model import ChatTool, ToolCall, ToolOffer
 from ports.http import Http, HttpFailed, HttpRequest
 
@@ -44,13 +44,10 @@ class RuleTools:
     def _tool(self, tool: ChatTool) -> Tool:
         async def use(call: ToolCall, parameters: Mapping[str, Any], request_id: str, seconds: float) -> str:
             digest = sha256(f"{call.name}\n{call.arguments}".encode()).hexdigest()[:16]
-            headers = {"Idempotency-Key": f"{request_id}-{digest}", **trace_context.headers()}
-            if tool.token:
-                headers["Authorization"] = f"Bearer {tool.token}"
             request = HttpRequest(
                 "POST",
                 tool.url,
-                headers=headers,
+                headers=call_headers(tool.token, {"Idempotency-Key": f"{request_id}-{digest}"}),
                 json=parameters,
                 timeout=seconds,
                 max_bytes=1_000_000,

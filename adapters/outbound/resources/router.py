@@ -115,6 +115,13 @@ class Agents(Protocol):
     async def find(self, resource: Resource, owner: str) -> Downstream | None: ...
 
 
+class Unconnected:
+    """Answers for an id behind which nothing runs, or nothing that the owner of the instance may use."""
+
+    async def run(self, request: RunRequest) -> RunResult:
+        return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
+
+
 @dataclass(slots=True, eq=False)
 class Router:
     """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
@@ -132,7 +139,7 @@ class Router:
         runner = runner or self.builtins.find(request.resource) or self.default
         if runner is None:
             log.warning("nothing is connected to a resource id", extra={"resource": str(request.resource)})
-            return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
+            runner = Unconnected()
         result = await runner.run(request)
         confirmation = result.confirmation
         if confirmation is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
 from adapters.outbound.resources.messages import request_json
 from adapters.outbound.resources.recorder import Recorder
-from adapters.outbound.resources.router import Runners
+from adapters.outbound.resources.router import Runners, Unconnected
 from adapters.outbound.resources.rules import A2aTarget, GrpcTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from adapters.outbound.resources.user_addresses import UserAddresses
@@ -21,9 +21,8 @@ from ports.resources import Downstream, DownstreamFailed
 
 log = logging.getLogger(__name__)
 
-NEEDS_TRUST = Fault(
-    "kind",
-    "grpc calls addresses that the outbound policy does not see; ask an admin to mark the agent as trusted",
+NEEDS_TRUST = (
+    "grpc calls addresses that the outbound policy does not see; ask an admin to mark the agent as trusted"
 )
 
 
@@ -40,19 +39,18 @@ class AsOwner:
         return await self.inner.run(request)
 
 
-class Refused:
-    """Answers for an agent that the owner of the instance may not use, or that cannot be used as it is stored."""
-
-    async def run(self, request: RunRequest) -> RunResult:
-        return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
-
-
 @dataclass(slots=True, eq=False)
 class _Running:
+    """An agent, the levels of its users, and its rule, None where it cannot be used. It gets a runner when it is
+    asked for the first time: some protocols have libraries that take long to load."""
+
     agent: Agent
     levels: Mapping[str, Level]
     rule: Rule | None
-    runner: Downstream
+    runner: Downstream | None = None
+
+    def may_be_used(self, user_id: str) -> bool:
+        return self.rule is not None and self.levels.get(user_id, Level.NONE) >= Level.READ
 
 
 @dataclass(slots=True, eq=False)
@@ -79,12 +77,16 @@ class StoredAgents:
         running = await self._of(resource)
         if running is None:
             return None
-        return running.runner if _may_use(running, owner) else Refused()
+        if running.rule is None or not running.may_be_used(owner):
+            return Unconnected()
+        if running.runner is None:
+            running.runner = _built(running.agent, running.rule, self.runners)
+        return running.runner
 
     async def rule(self, resource: Resource, user_id: str) -> tuple[Agent, Rule] | None:
         """The agent behind an id that the user may READ, and its rule. Raises `Unavailable`."""
         running = await self._of(resource)
-        if running is None or running.rule is None or not _may_use(running, user_id):
+        if running is None or running.rule is None or not running.may_be_used(user_id):
             return None
         return running.agent, running.rule
 
@@ -120,38 +122,36 @@ class StoredAgents:
         """An agent that did not change keeps its runner, and what that remembers."""
         if former is not None and former.agent == agent:
             return replace(former, levels=levels)
-        try:
-            rule = rule_of_agent(agent.slug, agent.definition) if not agent.fault else None
-        except BadAgent as error:
-            log.error("an agent cannot be used: %s", error, extra={"agent": agent.id})
-            rule = None
-        if rule is None or (isinstance(rule.target, GrpcTarget) and not agent.trusted):
-            return _Running(agent, levels, None, Refused())
-        return _Running(agent, levels, rule, self._built(agent, rule, self.runners))
-
-    def _built(self, agent: Agent, rule: Rule, runners: Runners) -> Downstream:
-        return AsOwner(_of_agent(agent, runners).build(rule), agent.owner)
+        rule = None
+        if not agent.fault:
+            try:
+                rule = _usable_rule(agent.slug, agent.definition, trusted=agent.trusted)
+            except BadAgent as error:
+                log.error("an agent cannot be used: %s", error, extra={"agent": agent.id})
+        return _Running(agent, levels, rule)
 
     def fault(self, definition: AgentDefinition, *, trusted: bool) -> Fault | None:
         try:
-            rule = rule_of_agent("agent", definition)
+            _usable_rule("agent", definition, trusted=trusted)
         except BadAgent as error:
             return error.fault
-        return NEEDS_TRUST if isinstance(rule.target, GrpcTarget) and not trusted else None
+        return None
 
     def rule_before(self, slug: str) -> int:
         rule = self.file.rule(Resource(ResourceKind.AGENT, slug, 0))
         return rule.line if rule else 0
 
     def recorded(self, agent: Agent) -> tuple[Downstream, Sequence[AgentExchange]]:
-        if fault := self.fault(agent.definition, trusted=agent.trusted):
-            raise Invalid.of([fault])
-        definition, rule = agent.definition, rule_of_agent(agent.slug, agent.definition)
+        definition = agent.definition
+        try:
+            rule = _usable_rule(agent.slug, definition, trusted=agent.trusted)
+        except BadAgent as error:
+            raise Invalid.of([error.fault]) from None
         tools = (*definition.tools, *definition.mcp_servers)
         secrets = [definition.secret, *(tool.secret for tool in tools)]
         secrets += [text for tool in tools for text in tool.headers.values()]
         recorder = Recorder(self.runners.http, sorted(filter(None, secrets), key=len, reverse=True))
-        runner = self._built(agent, rule, replace(self.runners, http=recorder))
+        runner = _built(agent, rule, replace(self.runners, http=recorder))
         return RecordedRun(runner, recorder, rule), recorder.exchanges
 
 
@@ -201,5 +201,13 @@ def _of_agent(agent: Agent, runners: Runners) -> Runners:
     return runners if agent.trusted else replace(runners, http=UserAddresses(runners.http))
 
 
-def _may_use(running: _Running, user_id: str) -> bool:
-    return running.levels.get(user_id, Level.NONE) >= Level.READ
+def _built(agent: Agent, rule: Rule, runners: Runners) -> Downstream:
+    return AsOwner(_of_agent(agent, runners).build(rule), agent.owner)
+
+
+def _usable_rule(slug: str, definition: AgentDefinition, *, trusted: bool) -> Rule:
+    """Raises `BadAgent`."""
+    rule = rule_of_agent(slug, definition)
+    if isinstance(rule.target, GrpcTarget) and not trusted:
+        raise BadAgent("kind", NEEDS_TRUST)
+    return rule

@@ -40,30 +40,21 @@ def of_payload(payload: Mapping[str, Any]) -> list[Any]:
 
 
 def _choices(choices: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
-    buttons = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": f"{ACTION}{number}",
-            "value": value,
-        }
-        for number, (label, value) in enumerate(messages.labelled(choices, LONGEST_LABEL), 1)
-    ]
-    if buttons:
-        yield {"type": "actions", "elements": buttons}
+    labelled = enumerate(messages.labelled(choices, LONGEST_LABEL), 1)
+    return _row([_button(label, f"{ACTION}{number}", value=value) for number, (label, value) in labelled])
 
 
 def link_row(links: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
     """The press of a link comes as an action without a value, which is ignored."""
-    buttons = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": f"link{number}",
-            "url": url,
-        }
-        for number, (label, url) in enumerate(links, 1)
-    ]
+    return _row([_button(label, f"link{number}", url=url) for number, (label, url) in enumerate(links, 1)])
+
+
+def _button(label: str, action: str, **more: str) -> dict[str, Any]:
+    text = {"type": "plain_text", "text": label}
+    return {"type": "button", "text": text, "action_id": action, **more}
+
+
+def _row(buttons: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     if buttons:
         yield {"type": "actions", "elements": buttons}
 

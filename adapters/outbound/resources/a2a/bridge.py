@@ -11,8 +11,7 @@ import httpx
 
 from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
-from adapters.outbound.resources.answers import ServerEvents
-from adapters.outbound.resources.http_runner import EVENTS, GATHER_SECONDS
+from adapters.outbound.resources.answers import EVENTS, GATHER_SECONDS, ServerEvents, is_event_stream
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from domain.json_text import has_too_many, loads
 from domain.rendering import off_loop
@@ -59,7 +58,7 @@ class Bridge(httpx.AsyncBaseTransport):
                 raise
             return _response(failed.answer, failed.answer.body)
         head = heads[0]
-        if head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS:
+        if is_event_stream(head):
             return httpx.Response(200, headers={"content-type": EVENTS}, stream=_Events(first, pieces))
         async with aclosing(pieces) as rest:
             text = b"".join([first, *[piece async for piece in rest]])
