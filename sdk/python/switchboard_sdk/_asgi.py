@@ -20,8 +20,8 @@ class TooLarge(Exception):
 
 def header(scope: Scope, name: str) -> str:
     """The first header of this name (lower case), empty for none."""
-    wanted = name.encode()
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == wanted), "")
+    values = (value for key, value in scope["headers"] if key == name.encode())
+    return next(values, b"").decode("latin-1")
 
 
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:

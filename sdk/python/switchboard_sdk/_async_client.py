@@ -1,6 +1,7 @@
 """The client of Switchboard's REST interface. `_client.py` is made from this file: see `generate.py`."""
 
 import asyncio
+import math
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal, Self, cast
@@ -8,7 +9,7 @@ from typing import Any, Literal, Self, cast
 import httpx
 
 from switchboard_sdk import _http, types
-from switchboard_sdk._http import UploadFile, body_of, path_of, query_of
+from switchboard_sdk._http import Tries, UploadFile, body_of, path_of, query_of
 from switchboard_sdk.answers import Choice, File
 from switchboard_sdk.errors import ConnectionFailed
 from switchboard_sdk.events import Event, EventStream
@@ -64,25 +65,21 @@ class AsyncClient:
         timeout: float | None = None,
     ) -> Any:
         """Make any call, and return the JSON of its answer. `params` that are None are left out."""
-        given = dict(headers or {})
-        repeatable = _http.is_repeatable(method, given)
-        query = query_of(params or {})
+        query, tries = query_of(params or {}), Tries.of(self._retries, method, headers or {})
         limit = self._http.timeout if timeout is None else timeout
-        attempt = 0
         while True:
             try:
                 response = await self._http.request(
-                    method, path, params=query, json=json, files=files, headers=given, timeout=limit
+                    method, path, params=query, json=json, files=files, headers=headers, timeout=limit
                 )
-                seconds = _http.wait_after_status(response, attempt, repeatable)
-                if seconds is None or attempt >= self._retries:
+                seconds = tries.after_answer(response)
+                if seconds is None:
                     return _http.value_of(response)
             except httpx.TransportError as error:
-                seconds = _http.wait_after_error(error, attempt, repeatable)
-                if seconds is None or attempt >= self._retries:
+                seconds = tries.after_error(error)
+                if seconds is None:
                     raise ConnectionFailed(f"{method} {path}: {error or type(error).__name__}") from error
             await asyncio.sleep(seconds)
-            attempt += 1
 
     async def pages(
         self, path: str, field: str, *, params: Mapping[str, Any] | None = None
@@ -105,10 +102,8 @@ class AsyncClient:
         `after`: go on behind the event of this id; without it the stream begins now.
         """
         params = query_of({"kinds": list(kinds), "instanceId": list(instance_ids)})
-        stream = EventStream(after)
-        attempt = 0
+        stream, tries = EventStream(after), Tries(math.inf, repeatable=True)
         while True:
-            seconds: float | None
             stream.begin()
             try:
                 headers = {} if stream.cursor is None else {"Last-Event-ID": str(stream.cursor)}
@@ -116,19 +111,18 @@ class AsyncClient:
                 async with self._http.stream("GET", path_of("events"), **cast(Any, call)) as response:
                     if not response.is_success:
                         await response.aread()
-                        seconds = _http.wait_after_status(response, attempt, True)
+                        seconds = tries.after_answer(response)
                         if seconds is None:
                             raise _http.error_of(response)
                     else:
                         async for piece in response.aiter_bytes():
-                            attempt = 0
+                            tries.made = 0
                             for event in stream.feed(piece):
                                 yield event
-                        seconds = _http.back_off(attempt)
+                        seconds = tries.next()
             except httpx.TransportError:
-                seconds = _http.back_off(attempt)
+                seconds = tries.next()
             await asyncio.sleep(seconds)
-            attempt += 1
 
     async def send(
         self,
@@ -149,8 +143,11 @@ class AsyncClient:
         Each call has an idempotency key, so that a repeated request sends nothing twice. Give a key of your own where
         your program may repeat the whole call.
         """
-        body: dict[str, Any] = {"text": text, "sessionId": session_id, "to": to, "subject": subject}
-        body |= {
+        body = {
+            "text": text,
+            "sessionId": session_id,
+            "to": to,
+            "subject": subject,
             "files": _http.files_json(files),
             "choices": _http.choices_json(choices),
             "template": template,

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -57,30 +58,44 @@ def choices_json(choices: Sequence[Choice]) -> list[dict[str, str]] | None:
     return [{"label": choice.label, "value": choice.value or choice.label} for choice in choices] or None
 
 
-def is_repeatable(method: str, headers: Mapping[str, str]) -> bool:
-    """Return True if a call that may have been carried out can be made once more."""
-    return method in ("GET", "HEAD", "PUT", "DELETE") or "Idempotency-Key" in headers
-
-
-def back_off(attempt: int, retry_after: float | None = None) -> float:
+def back_off(attempt: int) -> float:
     """Seconds before the next try. `attempt` counts from 0."""
-    if retry_after is not None:
-        return retry_after
     return min(30.0, 0.5 * 2.0 ** min(attempt, 10)) * random.uniform(0.5, 1)  # noqa: S311 - spreads callers
 
 
-def wait_after_status(response: httpx.Response, attempt: int, repeatable: bool) -> float | None:
-    """Seconds after which the call is made once more; None if it is not."""
-    if response.status_code not in BUSY and not (response.status_code in BROKEN and repeatable):
+@dataclass(slots=True)
+class Tries:
+    """The tries of a call: when the next one comes, and if there is one. `repeatable`: the call may be made once more
+    although it may have been carried out."""
+
+    retries: float
+    repeatable: bool
+    made: int = 0
+
+    @classmethod
+    def of(cls, retries: int, method: str, headers: Mapping[str, str]) -> "Tries":
+        is_safe = method in ("GET", "HEAD", "PUT", "DELETE")
+        return cls(retries, is_safe or "Idempotency-Key" in headers)
+
+    def after_answer(self, response: httpx.Response) -> float | None:
+        """Seconds after which the call is made once more; None if it is not."""
+        if response.status_code in BUSY or (self.repeatable and response.status_code in BROKEN):
+            seconds = self.next()
+            if (asked := retry_after(response)) is not None:
+                seconds = asked
+            return seconds if self.made <= self.retries and seconds <= MAX_WAIT else None
         return None
-    seconds = back_off(attempt, retry_after(response))
-    return seconds if seconds <= MAX_WAIT else None
 
+    def after_error(self, error: httpx.TransportError) -> float | None:
+        """As `after_answer`. What was not connected was not carried out."""
+        never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+        seconds = self.next()
+        return seconds if self.made <= self.retries and (self.repeatable or never_sent) else None
 
-def wait_after_error(error: httpx.TransportError, attempt: int, repeatable: bool) -> float | None:
-    """As `wait_after_status`. What was not connected was not carried out."""
-    never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-    return back_off(attempt) if repeatable or never_sent else None
+    def next(self) -> float:
+        """Seconds before the next try, however many there were."""
+        self.made += 1
+        return back_off(self.made - 1)
 
 
 def retry_after(response: httpx.Response) -> float | None:

@@ -115,5 +115,5 @@ def _reply_of(response: httpx.Response) -> Reply:
     lines = response.content.split(b"\n")
     events = [json.loads(line.removeprefix(b"data: ")) for line in lines if line.startswith(b"data: ")]
     pieces = [event["textDelta"] for event in events if "textDelta" in event]
-    whole = [event for event in events if "textDelta" not in event]
-    return Reply(response.status_code if whole else 500, whole[0] if whole else {}, pieces)
+    results = [event for event in events if "textDelta" not in event]
+    return Reply(response.status_code if results else 500, results[0] if results else {}, pieces)

@@ -159,7 +159,7 @@ class InstanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetHealth(self, request, context):
-        """Whether an instance receives, answers and sends, and what waits.
+        """Tells if an instance receives, answers and sends, and how much waits.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

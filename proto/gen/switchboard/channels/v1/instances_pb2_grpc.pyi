@@ -54,7 +54,7 @@ class InstanceServiceStub:
     RequestPairing: _grpc.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
     GetHealth: _grpc.UnaryUnaryMultiCallable[_instances_pb2.GetHealthRequest, _instances_pb2.Health]
-    """Whether an instance receives, answers and sends, and what waits."""
+    """Tells if an instance receives, answers and sends, and how much waits."""
     ListDeliveries: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]
     """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status."""
     ReplayDelivery: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]
@@ -94,7 +94,7 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
     RequestPairing: _aio.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]  # type: ignore[assignment]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
     GetHealth: _aio.UnaryUnaryMultiCallable[_instances_pb2.GetHealthRequest, _instances_pb2.Health]  # type: ignore[assignment]
-    """Whether an instance receives, answers and sends, and what waits."""
+    """Tells if an instance receives, answers and sends, and how much waits."""
     ListDeliveries: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]  # type: ignore[assignment]
     """Messages on their way to the platform, one row for each part of a reply. INVALID_ARGUMENT for an unknown status."""
     ReplayDelivery: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]  # type: ignore[assignment]
@@ -179,7 +179,7 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _instances_pb2.GetHealthRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_instances_pb2.Health, _abc.Awaitable[_instances_pb2.Health]]:
-        """Whether an instance receives, answers and sends, and what waits."""
+        """Tells if an instance receives, answers and sends, and how much waits."""
 
     @_abc_1.abstractmethod
     def ListDeliveries(

@@ -68,7 +68,7 @@ class WebChatServiceServicer:
     """
 
     def CheckOrigin(self, request, context):
-        """Whether pages of an origin may show the chat.
+        """Tells if pages of an origin may show the chat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -89,7 +89,7 @@ class WebChatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchChat(self, request, context):
-        """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest.
+        """Streams all that a visitor sees. Messages without content are signs of life, every 15 seconds at the latest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

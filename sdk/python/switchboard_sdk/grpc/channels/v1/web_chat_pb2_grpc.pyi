@@ -38,13 +38,13 @@ class WebChatServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> WebChatServiceAsyncStub: ...
     CheckOrigin: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.CheckOriginRequest, _web_chat_pb2.CheckOriginResponse]
-    """Whether pages of an origin may show the chat."""
+    """Tells if pages of an origin may show the chat."""
     OpenChat: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.OpenChatRequest, _web_chat_pb2.OpenChatResponse]
     """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired."""
     PostMessage: _grpc.UnaryUnaryMultiCallable[_web_chat_pb2.PostMessageRequest, _web_chat_pb2.PostMessageResponse]
     """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired."""
     WatchChat: _grpc.UnaryStreamMultiCallable[_web_chat_pb2.WatchChatRequest, _web_chat_pb2.ChatPage]
-    """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest."""
+    """Streams all that a visitor sees. Messages without content are signs of life, every 15 seconds at the latest."""
 
 @_typing.type_check_only
 class WebChatServiceAsyncStub(WebChatServiceStub):
@@ -56,13 +56,13 @@ class WebChatServiceAsyncStub(WebChatServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CheckOrigin: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.CheckOriginRequest, _web_chat_pb2.CheckOriginResponse]  # type: ignore[assignment]
-    """Whether pages of an origin may show the chat."""
+    """Tells if pages of an origin may show the chat."""
     OpenChat: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.OpenChatRequest, _web_chat_pb2.OpenChatResponse]  # type: ignore[assignment]
     """Begins or continues a visitor's session. UNAUTHENTICATED for an identity that is forged or expired."""
     PostMessage: _aio.UnaryUnaryMultiCallable[_web_chat_pb2.PostMessageRequest, _web_chat_pb2.PostMessageResponse]  # type: ignore[assignment]
     """Takes in a message, once by its id. UNAUTHENTICATED for a visitor token that is forged or expired."""
     WatchChat: _aio.UnaryStreamMultiCallable[_web_chat_pb2.WatchChatRequest, _web_chat_pb2.ChatPage]  # type: ignore[assignment]
-    """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest."""
+    """Streams all that a visitor sees. Messages without content are signs of life, every 15 seconds at the latest."""
 
 class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
@@ -77,7 +77,7 @@ class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _web_chat_pb2.CheckOriginRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_web_chat_pb2.CheckOriginResponse, _abc.Awaitable[_web_chat_pb2.CheckOriginResponse]]:
-        """Whether pages of an origin may show the chat."""
+        """Tells if pages of an origin may show the chat."""
 
     @_abc_1.abstractmethod
     def OpenChat(
@@ -101,6 +101,6 @@ class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _web_chat_pb2.WatchChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_web_chat_pb2.ChatPage], _abc.AsyncIterator[_web_chat_pb2.ChatPage]]:
-        """What is shown to a visitor. Messages without content are signs of life, every 15 seconds at the latest."""
+        """Streams all that a visitor sees. Messages without content are signs of life, every 15 seconds at the latest."""
 
 def add_WebChatServiceServicer_to_server(servicer: WebChatServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
