@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 import uvloop
 from aiohttp import web
@@ -30,8 +31,10 @@ from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from tests.support.servers import serving
 
-MESSAGES = 1500
+MESSAGES = 250
 """Of one measurement, each in a conversation of its own."""
+PAIRS = 6
+"""Measurements of each kind in a round, in turns, so that a machine that becomes slower slows both."""
 IDLE_SECONDS = 5.0
 TOKEN = "123456:bench"
 RULE = '[[rule]]\nmatch = "agent::ruled"\nkind = "http"\nurl = "{url}/run"\n'
@@ -90,15 +93,19 @@ async def measure(dsn: str, rounds: int) -> list[tuple[Cost, Cost]]:
                 await _cost(container, instance, platform, pid, 0.0, first)
                 first += MESSAGES
             idle = await _idle(pid)
-            for number in range(rounds):
-                order = instances if number % 2 else instances[::-1]
-                by_instance = {}
-                for instance in order:
-                    by_instance[instance] = await _cost(container, instance, platform, pid, idle, first)
-                    first += MESSAGES
-                costs.append((by_instance[instances[0]], by_instance[instances[1]]))
+            for _ in range(rounds):
+                measured: dict[int, list[Cost]] = {instance: [] for instance in instances}
+                for number in range(PAIRS):
+                    for instance in instances if number % 2 else reversed(instances):
+                        measured[instance].append(await _cost(container, instance, platform, pid, idle, first))
+                        first += MESSAGES
+                costs.append((_mean(measured[instances[0]]), _mean(measured[instances[1]])))
         await storage.stop()
     return costs
+
+
+def _mean(costs: Sequence[Cost]) -> Cost:
+    return Cost(fmean(cost.cpu_us for cost in costs), fmean(cost.rate for cost in costs))
 
 
 async def _idle(pid: int) -> float:
