@@ -97,7 +97,9 @@ async def measure(dsn: str, rounds: int) -> list[tuple[Cost, Cost]]:
                 measured: dict[int, list[Cost]] = {instance: [] for instance in instances}
                 for number in range(PAIRS):
                     for instance in instances if number % 2 else reversed(instances):
-                        measured[instance].append(await _cost(container, instance, platform, pid, idle, first))
+                        measured[instance].append(
+                            await _cost(container, instance, platform, pid, idle, first)
+                        )
                         first += MESSAGES
                 costs.append((_mean(measured[instances[0]]), _mean(measured[instances[1]])))
         await storage.stop()
