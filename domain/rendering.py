@@ -10,7 +10,6 @@ from typing import ParamSpec, TypeVar
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import numbered
-from domain.conversations.rich_text import with_text
 from domain.feedback.model import thumbs
 from ports.capabilities import ReplySender
 from ports.channels import AnyChannel
@@ -20,8 +19,7 @@ async def render_answer(
     channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
 ) -> tuple[tuple[OutboundMessage, ...], bool]:
     """The messages, none if the channel cannot send, and whether the sender types which choice it picks: more choices
-    than a message has buttons become a numbered list, and rich content without a native form on the platform becomes
-    text. Long texts are rendered in a thread."""
+    than a message has buttons become a numbered list. Long texts are rendered in a thread."""
     is_numbered = bool(answer.choices) and len(answer.choices) > channel.buttons(config, target)
     is_typed = is_numbered and not answer.question
     sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
@@ -31,8 +29,6 @@ async def render_answer(
         answer = numbered(answer)
     if answer.thumbs and channel.thumb_buttons:
         answer = _with_thumbs(answer, channel.buttons(config, target))
-    if answer.rich:
-        answer = with_text(answer, channel.rich_kinds)
     return tuple(await off_loop(len(answer.text), sender.render, config, target, answer)), is_typed
 
 

@@ -15,7 +15,7 @@ from domain.channels import context, messages
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.model import Proof
 from domain.channels.provenance import Citation, FailedResource, Provenance, Usage
-from domain.channels.rich import ConversationChange, form_json, rich_json
+from domain.channels.rich import form_json, rich_json
 from domain.channels.rich_reading import read_rich
 from domain.conversations.choices import Offer
 from domain.conversations.forms import OpenForm
@@ -288,7 +288,6 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
 MOST_CITATIONS = 20
 LONGEST_QUOTE = 500
 """What is kept of the passages that an answer stands on."""
-LONGEST_CHANGE = 500
 LONGEST_FAILURE = 500
 """What is kept of the reason why another resource gave no answer."""
 
@@ -299,7 +298,7 @@ def content_of(answer: Answer) -> dict[str, Any]:
     timelines read the beginning alone."""
     answer = with_text(answer)
     return {
-        **_provenance_of(answer.provenance, answer.change),
+        **_provenance_of(answer.provenance),
         "text": answer.text,
         "files": [
             {
@@ -323,16 +322,11 @@ def content_of(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _provenance_of(provenance: Provenance | None, change: ConversationChange | None) -> dict[str, Any]:
+def _provenance_of(provenance: Provenance | None) -> dict[str, Any]:
     if provenance is None:
         return {}
     failures = [[failed.resource, failed.reason[:LONGEST_FAILURE]] for failed in provenance.failures]
-    stored = {
-        "resource": provenance.resource,
-        "route": provenance.route,
-        "failures": failures,
-        "change": change.in_words[:LONGEST_CHANGE] if change else "",
-    }
+    stored = {"resource": provenance.resource, "route": provenance.route, "failures": failures}
     document: dict[str, Any] = {"provenance": {name: value for name, value in stored.items() if value}}
     if provenance.citations:
         document["citations"] = [
@@ -367,13 +361,12 @@ _BEGINNING = '{"provenance":'
 """How a stored answer with a provenance begins."""
 
 
-def provenance_from_beginning(text: str | None) -> tuple[Provenance | None, str]:
-    """The provenance in the first `LONGEST_BEGINNING` characters of a stored answer, without passages; and what the
-    answer did to its conversation, in words."""
+def provenance_from_beginning(text: str | None) -> Provenance | None:
+    """The provenance in the first `LONGEST_BEGINNING` characters of a stored answer, without passages."""
     if not text or not text.startswith(_BEGINNING):
-        return None, ""
+        return None
     stored, _ = json.JSONDecoder().raw_decode(text, len(_BEGINNING))
-    return provenance_from_document({"provenance": stored}), stored.get("change", "")
+    return provenance_from_document({"provenance": stored})
 
 
 def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:

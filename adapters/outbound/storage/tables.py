@@ -163,7 +163,7 @@ inbox = table(
     *required(Boolean, "taken"),
     *required(Timestamp, "received_at"),
     *optional(Timestamp, "await_until finished_at"),
-    *optional(Text, "error result draft answer"),
+    *optional(Text, "error result draft answer change"),
     UniqueConstraint("instance_id", "event_key", name="inbox_event"),
     index("inbox_by_session", "instance_id session_key id"),
     index("inbox_failed", "instance_id id", where="status = 2"),

@@ -8,6 +8,12 @@ Feature: What an answer does to its conversation
     And it is found by its label, its assignee and its state
     And the timeline of the message ends with "assigned to team:support, labelled sale, closed"
 
+  Scenario: An answer that sends nothing tells in the timeline what it changed
+    Given a resource that silently assigns the conversation to "team:support", labels it "sale" and closes it
+    When "ada" writes "order" to the bot alone on SMS
+    Then the conversation is closed, has the label "sale" and the assignee "team:support"
+    And the timeline of the message, which has no answer, ends with "assigned to team:support, labelled sale, closed"
+
   Scenario: An answer that changes nothing has no such step
     Given a resource that only answers
     When "ada" writes "order" to the bot alone on SMS

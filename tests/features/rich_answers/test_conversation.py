@@ -16,6 +16,11 @@ def changes(scene: Scene) -> None:
     scene.answer = {"text": "Done.", "assign": "team:support", "labels": ["sale", "sale"], "close": True}
 
 
+@given('a resource that silently assigns the conversation to "team:support", labels it "sale" and closes it')
+def changes_silently(scene: Scene) -> None:
+    scene.answer = {"silent": True, "assign": "team:support", "labels": ["sale"], "close": True}
+
+
 @when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>[^"]+)" to the bot alone on (?P<platform>\w+)'))
 def writes_alone(scene: Scene, who: str, text: str, platform: str) -> None:
     scene.open(platform, direct=True)
@@ -44,6 +49,11 @@ def steps(scene: Scene) -> list[tuple[str, str | None]]:
 @then(parsers.re(r'the timeline of the message ends with "(?P<words>[^"]+)"'))
 def ends_with(scene: Scene, words: str) -> None:
     assert steps(scene)[-2:] == [("answered", None), ("changed", words)]
+
+
+@then(parsers.re(r'the timeline of the message, which has no answer, ends with "(?P<words>[^"]+)"'))
+def ends_unanswered(scene: Scene, words: str) -> None:
+    assert steps(scene)[-2:] == [("done", None), ("changed", words)]
 
 
 @then("the timeline of the message tells of no change")

@@ -13,7 +13,7 @@ SELECT DISTINCT substring(event FROM '^\{"session":"(?:[^"\\]|\\.)*","sender":("
 FROM inbox WHERE {{ of_session }}
 
 {% macro erase_events(more) -%}
-UPDATE inbox SET event = '{}', session_key = '{{ erased }}', answer = NULL, result = NULL, draft = NULL,
+UPDATE inbox SET event = '{}', session_key = '{{ erased }}', answer = NULL, change = NULL, result = NULL, draft = NULL,
     error = NULL, status = 1, await_until = NULL, finished_at = coalesce(finished_at, now())
 WHERE {{ of_session }}{{ more }} RETURNING id
 {%- endmacro %}

@@ -47,6 +47,7 @@ class _Event(NamedTuple):
     is_answered: bool
     by_resource: bool | None
     beginning: str | None
+    change: str | None
 
 
 class _Question(NamedTuple):
@@ -101,7 +102,7 @@ async def timelines_of(
 
 def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step]:
     yield Step(kind=StepKind.RECEIVED, at=event.received_at)
-    provenance, change = provenance_from_beginning(event.beginning)
+    provenance = provenance_from_beginning(event.beginning)
     if provenance or event.by_resource or questions or event.failures:
         tries = event.failures + (event.status != EventStatus.QUEUED)
         asked = Step(
@@ -114,8 +115,8 @@ def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step
         yield Step(kind=StepKind.FAILED, at=event.finished_at, reason=event.error)
     elif event.status == EventStatus.DONE:
         yield Step(kind=StepKind.ANSWERED if event.is_answered else StepKind.DONE, at=event.finished_at)
-    if change:
-        yield Step(kind=StepKind.CHANGED, at=event.finished_at, change=change)
+    if event.change:
+        yield Step(kind=StepKind.CHANGED, at=event.finished_at, change=event.change)
 
 
 def _asked(step: Step, provenance: Provenance) -> Iterator[Step]:

@@ -5,7 +5,7 @@
 -- A stored answer begins with its provenance, where it has one, and ends with its author. Primary key.
 SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,
     answer LIKE '%%"author":"resource"}',
-    CASE WHEN answer LIKE '{"provenance":%%' THEN left(answer, {{ beginning }}) END
+    CASE WHEN answer LIKE '{"provenance":%%' THEN left(answer, {{ beginning }}) END, change
 FROM inbox WHERE id = ANY(%s) AND instance_id = %s AND event <> '{}'
 
 -- name: questions_of_timeline

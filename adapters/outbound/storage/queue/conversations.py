@@ -45,6 +45,8 @@ _MESSAGE_COLUMNS = {
     "keys": Texts,
     "traces": Texts,
 }
+LONGEST_CHANGE = 500
+"""What is kept of the words on what an answer did to its conversation."""
 
 
 MERGED = "it failed with the message that it is part of"
@@ -255,6 +257,7 @@ def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...] | Ma
                 "added": Texts(change.add_labels),
                 "removed": Texts(change.remove_labels),
                 "close": change.close,
+                "words": change.in_words[:LONGEST_CHANGE],
                 "resource": outcome.resource,
                 "inbox": outcome.inbox_id,
                 "instance": outcome.key.instance_id,

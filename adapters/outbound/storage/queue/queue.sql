@@ -382,7 +382,7 @@ UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_ke
 UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
 
 -- name: note_change
--- In the transaction of the outcome. What changes nothing is no event. Primary key.
+-- In the transaction of the outcome. What changes nothing is no event. Primary keys.
 WITH wanted AS (
     SELECT kind, instance_id, session_key,
         CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE nullif(%(assign)s, '') END AS assignee,
@@ -403,7 +403,7 @@ WITH wanted AS (
             'state', CASE WHEN closed_at IS NULL THEN 'open' ELSE 'closed' END, 'resource', %(resource)s::text)::text",
         ref="%(inbox)s::bigint") }}
 )
-SELECT FROM changed
+UPDATE inbox SET change = %(words)s WHERE id = %(inbox)s
 
 -- name: album
 -- Index `inbox_by_queue`.
@@ -480,7 +480,7 @@ WHERE q.kind = 0 AND q.instance_id = s.instance_id AND q.session_key = s.session
 -- Primary keys.
 WITH message AS (
     UPDATE inbox SET status = 0, event = %(event)s, attempts = 0, failures = 0, error = NULL,
-        answer = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
+        answer = NULL, change = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
     WHERE id = %(id)s RETURNING instance_id, session_key
 )
 {{ enqueue_events('message') }}
