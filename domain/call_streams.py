@@ -13,7 +13,7 @@ from domain.instances.model import Instance
 from domain.refusals import NotFound, TooMany, Unavailable
 from ports.capabilities import AnswerWriter
 from ports.instances import InstanceStore
-from ports.queue import Answers, CallResult, Growth, Inbox, StoredCall
+from ports.queue import Answers, CallResult, Inbox, More, StoredCall
 from ports.system import Clock
 
 LOOK_AGAIN = 5.0
@@ -77,14 +77,14 @@ class CallStreams:
     ) -> AsyncGenerator[RawAnswer | bytes, None]:
         """Yields the head, then the pieces of the body; empty pieces are signs of life, also before the head."""
         head, streamed = writer.head, list[str]()
-        with self.answers.follow(inbox_id) as growth:
+        with self.answers.follow(inbox_id) as more:
             if head is not None:
                 yield head
                 yield writer.begin()
             result = await _unless_unavailable(self.inbox.outcome(inbox_id))
             deadline = self.clock.now() + timedelta(seconds=writer.wait_seconds)
             while result is None and (left := (deadline - self.clock.now()).total_seconds()) > 0:
-                text, result = await self._next(instance, inbox_id, growth, min(left, LOOK_AGAIN))
+                text, result = await self._next(instance, inbox_id, more, min(left, LOOK_AGAIN))
                 if head is None:
                     yield b""
                 elif text:
@@ -101,10 +101,10 @@ class CallStreams:
             yield writer.end(result.outcome, result.answer, "".join(streamed))
 
     async def _next(
-        self, instance: Instance, inbox_id: int, growth: Growth, seconds: float
+        self, instance: Instance, inbox_id: int, more: More, seconds: float
     ) -> tuple[str, CallResult | None]:
         """The text that was added, or the result where it is there."""
-        if text := await growth.more(seconds):
+        if text := await more(seconds):
             return text, None
         result = await _unless_unavailable(self.inbox.outcome(inbox_id))
         if result is None:

@@ -218,9 +218,9 @@ class CallbackService:
     def _refused(self, channel_id: str, call: RawCall, refusal: Refusal) -> RawAnswer:
         """The refusal as the channel writes it. Raises it where the channel does not."""
         channel = self.channels.find(channel_id)
-        if channel is None or channel.refusal_writer is None:
+        if channel is None or channel.call_streamer is None:
             raise refusal
-        return channel.refusal_writer.refused(call, refusal)
+        return channel.call_streamer.refused(call, refusal)
 
     async def _received(
         self, channel_id: str, instance_id: int, call: RawCall

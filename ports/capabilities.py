@@ -152,11 +152,8 @@ class CallStreamer(Protocol[C, T_in]):
         """`event` is that of the call, or the one that its inquiry is about; without session and text where that was
         withdrawn or erased."""
 
-
-class RefusalWriter(Protocol):
-    """Writes refusals of calls as the channel's protocol has them. Pure."""
-
-    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer: ...
+    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer:
+        """The refusal of any call to the channel, as its protocol has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ class Channel(Generic[C, T]):
     placer: capabilities.EventPlacer[C] | None = None
     call_responder: capabilities.CallResponder[C] | None = None
     call_streamer: capabilities.CallStreamer[C, T] | None = None
-    refusal_writer: capabilities.RefusalWriter | None = None
     sender: capabilities.ReplySender[C, T] | None = None
     opener: capabilities.ConversationOpener[C, T] | None = None
     conversation_target: capabilities.ConversationTarget[T] | None = None

@@ -1,6 +1,6 @@
 """The queue of inbound events: leases, sessions, and signals between the processes that work on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,11 +46,9 @@ class Leases(Generic[L]):
     more: bool
 
 
-class Growth(Protocol):
-    """An answer that is being made, as far as it is heard of. Where a piece got lost no more of them come."""
-
-    async def more(self, seconds: float) -> str:
-        """The text that was added; empty when the answer may be on record, or after `seconds`."""
+More = Callable[[float], Awaitable[str]]
+"""Gives the text that was added to an answer that is being made; empty when the answer may be on record, or after so
+many seconds. Where a piece got lost no more of them come."""
 
 
 class Answers(Protocol):
@@ -59,7 +57,7 @@ class Answers(Protocol):
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when the answer of that event may be there, or after `seconds`."""
 
-    def follow(self, inbox_id: int) -> AbstractContextManager[Growth]: ...
+    def follow(self, inbox_id: int) -> AbstractContextManager[More]: ...
 
 
 @value

@@ -1,6 +1,6 @@
 """Downstream resources, and what they may ask of knowledge bases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -126,12 +126,9 @@ class AgentTasks(Protocol):
         """Notes that the task is polled no more."""
 
 
-class TaskPoller(Protocol):
-    async def poll(self, task: AgentTask, owner: str) -> RunResult | None:
-        """The result of a task of an instance of that owner, None while the resource works on it.
-
-        Raises `DownstreamFailed`, `Unavailable`.
-        """
+PollTask = Callable[[AgentTask, str], Awaitable[RunResult | None]]
+"""Gives the result of a task of an instance of that owner, None while the resource works on it. Raises
+`DownstreamFailed`, `Unavailable`."""
 
 
 class ChatHistory(Protocol):

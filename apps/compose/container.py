@@ -111,7 +111,7 @@ class Container(CoreContainer):
         storage,
         CoreContainer.channels,
         downstream,
-        CoreContainer.resources.provided.tasks,
+        CoreContainer.resources.provided.agents.poll_task,
         transcriber,
         CoreContainer.sending,
         CoreContainer.subscriptions.provided.channels,

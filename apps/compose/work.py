@@ -8,11 +8,12 @@ from pathlib import Path
 
 from adapters.outbound.knowledge.message_files import ParsedSpeech
 from adapters.outbound.resources.builtin import Builtins, Echo
+from adapters.outbound.resources.directory import Directory
 from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
 from adapters.outbound.resources.rules import BadRules, Rule
-from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
-from adapters.outbound.resources.stored_agents import ResourceTasks, StoredAgents
+from adapters.outbound.resources.rules_file import Build, RulesFile
+from adapters.outbound.resources.stored_agents import StoredAgents
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.feedback import PostgresFeedback
@@ -45,7 +46,7 @@ from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
 from ports.http import Http
 from ports.indexing import Parser
-from ports.resources import AgentTasks, ChatHistory, Downstream, KnowledgeReader, ResourceStates, TaskPoller
+from ports.resources import AgentTasks, ChatHistory, Downstream, KnowledgeReader, PollTask, ResourceStates
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
@@ -62,7 +63,7 @@ class Work:
         storage: Storage,
         channels: Channels,
         downstream: Downstream,
-        task_poller: TaskPoller,
+        poll_task: PollTask,
         transcriber: Transcriber | None,
         sending: SendingService,
         delivery_channels: AllChannels,
@@ -116,7 +117,7 @@ class Work:
         )
         self.agent_tasks = AgentTaskService(
             storage.agent_tasks,
-            task_poller,
+            poll_task,
             instances,
             channels.registry,
             channels.destinations,
@@ -172,11 +173,10 @@ class Resources:
         self.rules = _rules(settings, runners.build)
         self.models = RuleModels(self.rules, runners, seconds)
         self.agents = StoredAgents(agents, runners, self.rules)
-        self.tasks = ResourceTasks(self.rules, self.agents, runners)
         bus.on_agents(self.agents.forget)
         self.directory = Directory(self.rules, self.agents, settings.downstream_url, seconds)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
-        self.router = Router(self.rules, builtins, default, self.agents)
+        self.router = Router(self.rules, builtins, default, self.agents.find)
         self.runner: Downstream = Timed(self.router, seconds)
 
     def load(self) -> None:

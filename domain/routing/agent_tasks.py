@@ -17,7 +17,7 @@ from domain.routing.model import TASK_HOURS, AgentTask
 from ports.channels import Channels
 from ports.files import FilePlace
 from ports.instances import HealthStore, InstanceStore
-from ports.resources import LONGEST_PAUSE, AgentTasks, DownstreamFailed, TaskPoller
+from ports.resources import LONGEST_PAUSE, AgentTasks, DownstreamFailed, PollTask
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class _NotYet(Exception):
 @dataclass(eq=False)
 class AgentTaskService:
     tasks: AgentTasks
-    poller: TaskPoller
+    poll_task: PollTask
     instances: InstanceStore
     channels: Channels
     destinations: DestinationService
@@ -94,7 +94,7 @@ class AgentTaskService:
 
     async def _answer(self, task: AgentTask, instance: Instance) -> Answer:
         """Raises `_NotYet`, `DownstreamFailed`, `Unavailable`."""
-        result = await self.poller.poll(task, instance.user_id)
+        result = await self.poll_task(task, instance.user_id)
         if result is None and task.overdue:
             raise DownstreamFailed(TOO_LONG, retryable=False)
         if result is None:

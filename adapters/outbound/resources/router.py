@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from math import ldexp
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from adapters.outbound.resources.a2a.cards import CardCache
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
@@ -105,14 +105,10 @@ class GivenTurns:
 
 
 Retry = Callable[[Downstream], Downstream]
+FindAgent = Callable[[Resource, str], Awaitable[Downstream | None]]
+"""Gives what runs the stored agent behind a resource id, for an instance of that owner."""
 
 log = logging.getLogger(__name__)
-
-
-class Agents(Protocol):
-    """Stored agents."""
-
-    async def find(self, resource: Resource, owner: str) -> Downstream | None: ...
 
 
 class Unconnected:
@@ -130,12 +126,12 @@ class Router:
     rules: RulesFile
     builtins: Builtins
     default: Downstream | None = None
-    agents: Agents | None = None
+    find_agent: FindAgent | None = None
 
     async def run(self, request: RunRequest) -> RunResult:
         runner = self.rules.find(request.resource)
-        if runner is None and self.agents is not None:
-            runner = await self.agents.find(request.resource, request.owner)
+        if runner is None and self.find_agent is not None:
+            runner = await self.find_agent(request.resource, request.owner)
         runner = runner or self.builtins.find(request.resource) or self.default
         if runner is None:
             log.warning("nothing is connected to a resource id", extra={"resource": str(request.resource)})

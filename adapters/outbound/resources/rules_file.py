@@ -1,35 +1,12 @@
-"""The rules file as it is used: read at start, read again on a signal, never half.
-
-The rules in force as people read them, without secrets.
-"""
+"""The rules file as it is used: read at start, read again on a signal, never half."""
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
-from adapters.outbound.net.urls import safe_url
-from adapters.outbound.resources.ag_ui_agent import AgUiAgent
-from adapters.outbound.resources.builtin import is_builtin
-from adapters.outbound.resources.chat_model import ChatModel
-from adapters.outbound.resources.dify import DIFY, DifyTarget
-from adapters.outbound.resources.flowise import FLOWISE, FlowiseTarget
-from adapters.outbound.resources.langgraph_server import LangGraphAgent
-from adapters.outbound.resources.rules import (
-    A2aTarget,
-    BadRules,
-    BuiltinTarget,
-    GrpcTarget,
-    HttpTarget,
-    Rule,
-    Secrets,
-    parse_rules,
-)
-from domain.access.model import Caller
-from domain.agents.model import Agent
-from domain.routing.model import AGENT, BUILTIN, DEFAULT, RULE, Resource, ResourceRule, ResourceRules
+from adapters.outbound.resources.rules import BadRules, Rule, Secrets, parse_rules
+from domain.routing.model import Resource
 from ports.resources import Downstream
 
 log = logging.getLogger(__name__)
@@ -87,87 +64,3 @@ class RulesFile:
 
     def find(self, resource: Resource) -> Downstream | None:
         return next((runner for rule, runner in self._rules if rule.matches(resource)), None)
-
-
-BUILTINS = {
-    "agent::echo": "answers with the text it got",
-    "agent::kb-*": "answers from the knowledge base with this number",
-}
-
-
-class ShownAgents(Protocol):
-    """Stored agents with their rules."""
-
-    async def all(self) -> Sequence[tuple[Agent, Rule]]: ...
-
-    async def has(self, resource: Resource) -> bool: ...
-
-    async def rule(self, resource: Resource, user_id: str) -> tuple[Agent, Rule] | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """`ports.resources.ResourceDirectory`; `default_url` takes what no rule and no built-in takes."""
-
-    file: RulesFile
-    agents: ShownAgents
-    default_url: str
-    default_seconds: float
-
-    async def rules(self) -> ResourceRules:
-        file, default = self.file, self._default()
-        agents = await self.agents.all()
-        rules = [
-            *map(self._shown, file.rules),
-            *(self._shown_agent(agent, rule) for agent, rule in agents),
-            *map(self._builtin, BUILTINS),
-            *([default] if default else []),
-        ]
-        return ResourceRules(tuple(rules), str(file.path or ""), file.read_at, file.fault)
-
-    async def find(self, resource: Resource, caller: Caller) -> ResourceRule | None:
-        rule = self.file.rule(resource)
-        if rule is not None:
-            return self._shown(rule)
-        if await self.agents.has(resource):
-            stored = await self.agents.rule(resource, caller.user_id)
-            return self._shown_agent(*stored) if stored else None
-        if is_builtin(resource):
-            return self._builtin("agent::echo" if resource.id == "echo" else "agent::kb-*")
-        return self._default()
-
-    def _builtin(self, match: str) -> ResourceRule:
-        return ResourceRule(BUILTIN, match, "builtin", BUILTINS[match], self.default_seconds)
-
-    def _default(self) -> ResourceRule | None:
-        if not self.default_url:
-            return None
-        return ResourceRule(DEFAULT, "*", "http", safe_url(self.default_url), self.default_seconds)
-
-    def _shown_agent(self, agent: Agent, rule: Rule) -> ResourceRule:
-        return replace(self._shown(rule), source=AGENT, agent_id=agent.id, line=0)
-
-    def _shown(self, rule: Rule) -> ResourceRule:
-        target, where = rule.target, (rule.timeout or self.default_seconds, rule.line)
-        if isinstance(target, BuiltinTarget):
-            return ResourceRule(RULE, rule.match, "builtin", str(target.resource), *where)
-        has_token = target.token is not None
-        if isinstance(target, GrpcTarget):
-            return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
-        if isinstance(target, AgUiAgent):
-            return ResourceRule(RULE, rule.match, "ag-ui", safe_url(target.url), *where, has_token=has_token)
-        if isinstance(target, LangGraphAgent):
-            shown = ResourceRule(
-                RULE, rule.match, "langgraph", safe_url(target.url), *where, has_token=has_token
-            )
-            return replace(shown, model=target.assistant)
-        if not isinstance(target, ChatModel):
-            kinds = {HttpTarget: "http", A2aTarget: "a2a", DifyTarget: DIFY, FlowiseTarget: FLOWISE}
-            kind = kinds[type(target)]
-            return ResourceRule(RULE, rule.match, kind, safe_url(target.url), *where, has_token=has_token)
-        tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
-        rule_of_model = ResourceRule(
-            RULE, rule.match, target.kind, address, *where, target.model, tools, has_token
-        )
-        servers = tuple(server.name for server in target.mcp_servers)
-        return replace(rule_of_model, knowledge=target.knowledge, mcp_servers=servers)

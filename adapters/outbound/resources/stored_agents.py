@@ -154,19 +154,11 @@ class StoredAgents:
         runner = _built(agent, rule, replace(self.runners, http=recorder))
         return RecordedRun(runner, recorder, rule), recorder.exchanges
 
-
-@dataclass(frozen=True, slots=True)
-class ResourceTasks:
-    """`ports.resources.TaskPoller`: asks the A2A agents of the file's rules and of stored agents."""
-
-    file: RulesFile
-    agents: StoredAgents
-    runners: Runners
-
-    async def poll(self, task: AgentTask, owner: str) -> RunResult | None:
-        """Raises `DownstreamFailed`, also where no A2A agent is behind the resource any more, and `Unavailable`."""
+    async def poll_task(self, task: AgentTask, owner: str) -> RunResult | None:
+        """`ports.resources.PollTask`: asks the A2A agents of the file's rules and of stored agents. Raises
+        `DownstreamFailed`, also where no A2A agent is behind the resource any more, and `Unavailable`."""
         rule, runners = self.file.rule(task.resource), self.runners
-        if rule is None and (stored := await self.agents.rule(task.resource, owner)):
+        if rule is None and (stored := await self.rule(task.resource, owner)):
             agent, rule = stored
             runners = _of_agent(agent, runners)
         if rule is None or not isinstance(rule.target, A2aTarget):

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
+from ports.queue import More
+
 RECENT = 2048
 MISSING = object()
 
@@ -48,7 +50,7 @@ class Wakeup:
 
 
 class Follower:
-    """`ports.queue.Growth`."""
+    """Hears of an answer that is being made."""
 
     def __init__(self, *, answered: bool) -> None:
         self._news = asyncio.Event()
@@ -217,12 +219,12 @@ class EventBus:
             self._waiters.pop(inbox_id, None)
 
     @contextmanager
-    def follow(self, inbox_id: int) -> Iterator[Follower]:
+    def follow(self, inbox_id: int) -> Iterator[More]:
         follower = Follower(answered=self._recent.pop(inbox_id, MISSING) is not MISSING)
         followers = self._followers.setdefault(inbox_id, [])
         followers.append(follower)
         try:
-            yield follower
+            yield follower.more
         finally:
             followers.remove(follower)
             if not followers:

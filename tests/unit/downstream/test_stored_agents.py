@@ -72,7 +72,7 @@ class Scene:
         runners = Runners(self.http, *parts, retry=lambda inner: inner)
         file = RulesFile(None, {}.get, runners.build)
         self.agents = StoredAgents(store, runners, file)  # type: ignore[arg-type]
-        self.router = Router(file, builtins, Default(), self.agents)
+        self.router = Router(file, builtins, Default(), self.agents.find)
 
     async def ask(self, owner: str = "ann", resource: str = "agent::support") -> str:
         return (await self.router.run(a_request(resource, owner=owner))).text

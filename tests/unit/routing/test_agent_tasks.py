@@ -38,7 +38,7 @@ class Parts:
         self.failures: list[str] = []
         whole = cast(Any, self)
         self.service = AgentTaskService(
-            whole, whole, whole, whole, whole, cast(SendingService, self), whole, whole
+            whole, self.poll, whole, whole, whole, cast(SendingService, self), whole, whole
         )
 
     async def lease_due(self) -> Sequence[AgentTask]:

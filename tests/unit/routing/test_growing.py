@@ -73,10 +73,10 @@ async def test_a_long_text_is_told_in_pieces_that_a_notice_holds() -> None:
     await answer.close()
     assert max(len(notice.encode()) for notice in notices) < 7900
     other = EventBus(solitary=False)
-    with other.follow(MESSAGE) as growth:
+    with other.follow(MESSAGE) as more:
         for notice in notices:
             other.on_notification(notice)
-        heard = await growth.more(30)
+        heard = await more(30)
     assert text.startswith(heard)
     assert len(heard) >= 2 * MOST_PIECES * LONGEST_PIECE
 
@@ -87,9 +87,9 @@ async def test_who_follows_here_is_told_without_a_notice() -> None:
     with bus.follow(MESSAGE) as first, bus.follow(MESSAGE) as second:
         bus.grew(MESSAGE, 0, "It is")
         bus.answered(MESSAGE)
-        assert [await each.more(30) for each in (first, second)] == ["It is", "It is"]
-        assert [await each.more(30) for each in (first, second)] == ["", ""]
-        assert await first.more(0.001) == ""
+        assert [await more(30) for more in (first, second)] == ["It is", "It is"]
+        assert [await more(30) for more in (first, second)] == ["", ""]
+        assert await first(0.001) == ""
     assert notices == []
     bus.grew(MESSAGE, 5, " noon.")
     assert notices == [f'grew:{MESSAGE}:5:" noon."']
@@ -97,17 +97,17 @@ async def test_who_follows_here_is_told_without_a_notice() -> None:
 
 async def test_a_piece_behind_a_gap_is_not_shown_and_none_is_shown_twice() -> None:
     bus = EventBus(solitary=False)
-    with bus.follow(MESSAGE) as growth:
+    with bus.follow(MESSAGE) as more:
         for notice in ('0:"It "', '0:"It "', '10:"noon."', '3:"is"'):
             bus.on_notification(f"grew:{MESSAGE}:{notice}")
-        assert await growth.more(30) == "It is"
-        assert await growth.more(0.001) == ""
+        assert await more(30) == "It is"
+        assert await more(0.001) == ""
 
 
 async def test_an_answer_or_a_withdrawal_wakes_at_once() -> None:
     bus = EventBus(solitary=False)
     bus.on_notification(f"answer:{MESSAGE}")
-    with bus.follow(MESSAGE) as growth:
-        assert await growth.more(30) == ""
+    with bus.follow(MESSAGE) as more:
+        assert await more(30) == ""
         bus.on_notification(f"withdrawn:{MESSAGE}")
-        assert await growth.more(30) == ""
+        assert await more(30) == ""

@@ -31,6 +31,16 @@ class Streamer:
     def writer(self, config: AgentConfig, call: RawCall, event: Event) -> "TaskWriter":
         return TaskWriter(call, event)
 
+    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer:
+        status, headers = programs.status_of(refusal)
+        if call.callback != RPC:
+            return json_answer({"error": refusal.message}, status, **headers)
+        if isinstance(refusal, CallNotFound):
+            return refused_call(call, -32001, refusal.message, 200, headers)
+        if isinstance(refusal, Invalid):
+            return refused_call(call, -32602, refusal.message, 200, headers)
+        return refused_call(call, -32603, refusal.message, status, headers)
+
 
 class TaskWriter:
     """`ports.capabilities.AnswerWriter`."""
@@ -155,17 +165,3 @@ def _files(answer: Answer | None) -> list[dict[str, Any]]:
     return [
         _artifact(f"file-{number}", file.name, _file_part(file)) for number, file in enumerate(files, start=1)
     ]
-
-
-class Refusals:
-    """`ports.capabilities.RefusalWriter`."""
-
-    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer:
-        status, headers = programs.status_of(refusal)
-        if call.callback != RPC:
-            return json_answer({"error": refusal.message}, status, **headers)
-        if isinstance(refusal, CallNotFound):
-            return refused_call(call, -32001, refusal.message, 200, headers)
-        if isinstance(refusal, Invalid):
-            return refused_call(call, -32602, refusal.message, 200, headers)
-        return refused_call(call, -32603, refusal.message, status, headers)

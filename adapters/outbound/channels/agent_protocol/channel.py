@@ -4,7 +4,7 @@ from adapters.outbound.channels.common.programs import LinkedFiles
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook
-from .answering import Refusals, Streamer
+from .answering import Streamer
 from .config import CONFIG, DEFINITION, TARGET, AgentConfig, AgentTarget
 
 
@@ -15,6 +15,5 @@ def build(dependencies: ChannelDependencies) -> Channel[AgentConfig, AgentTarget
         target=TARGET,
         webhook=webhook,
         call_streamer=Streamer(),
-        refusal_writer=Refusals(),
         fetcher=LinkedFiles(dependencies.http),
     )

@@ -40,6 +40,13 @@ class Streamer:
     def writer(self, config: CompletionsConfig, call: RawCall, event: Event) -> "CompletionWriter":
         return CompletionWriter(config, call, event)
 
+    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer:
+        status, headers = programs.status_of(refusal)
+        kind, code = KINDS.get(status, (INVALID if status < 500 else SERVER, None))
+        faults = refusal.faults if isinstance(refusal, Invalid) else ()
+        body = error_body(refusal.message, kind, code, faults[0].field if faults else None)
+        return json_answer(body, status, **headers)
+
 
 class CompletionWriter:
     """`ports.capabilities.AnswerWriter`."""
@@ -88,17 +95,6 @@ class CompletionWriter:
     def _chunk(self, delta: dict[str, str], finish_reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         return _event({**self._same, "choices": [choice]})
-
-
-class Refusals:
-    """`ports.capabilities.RefusalWriter`."""
-
-    def refused(self, call: RawCall, refusal: Refusal) -> RawAnswer:
-        status, headers = programs.status_of(refusal)
-        kind, code = KINDS.get(status, (INVALID if status < 500 else SERVER, None))
-        faults = refusal.faults if isinstance(refusal, Invalid) else ()
-        body = error_body(refusal.message, kind, code, faults[0].field if faults else None)
-        return json_answer(body, status, **headers)
 
 
 def _text(answer: Answer | None) -> str:

@@ -8,7 +8,7 @@ from domain.channels.messages import ThreadMessage
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook
-from .answering import Refusals, Streamer
+from .answering import Streamer
 from .config import CONFIG, DEFINITION, TARGET, CompletionsConfig, CompletionsTarget
 
 
@@ -29,7 +29,6 @@ def build(dependencies: ChannelDependencies) -> Channel[CompletionsConfig, Compl
         target=TARGET,
         webhook=webhook,
         call_streamer=Streamer(),
-        refusal_writer=Refusals(),
         fetcher=LinkedFiles(dependencies.http),
         thread_reader=RequestThread(),
     )

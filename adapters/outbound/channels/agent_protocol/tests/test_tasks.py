@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.agent_protocol import webhook
-from adapters.outbound.channels.agent_protocol.answering import Refusals, TaskWriter
+from adapters.outbound.channels.agent_protocol.answering import Streamer, TaskWriter
 from adapters.outbound.channels.agent_protocol.config import CARD, CONFIG
 from adapters.outbound.channels.agent_protocol.tests.samples import BASE, SAMPLE, request
 from adapters.outbound.channels.tests.support import NOW, call
@@ -149,8 +149,8 @@ def test_a_withdrawn_task_keeps_its_id() -> None:
     ],
 )
 def test_refusals_are_errors_of_json_rpc(refusal: Any, status: int, code: int) -> None:
-    answer = Refusals().refused(request(), refusal)
+    answer = Streamer().refused(request(), refusal)
     error = json.loads(answer.body)
     assert (answer.status, error["id"], error["error"]["code"]) == (status, "1", code)
-    plain = Refusals().refused(call(callback=CARD), refusal)
+    plain = Streamer().refused(call(callback=CARD), refusal)
     assert json.loads(plain.body) == {"error": "no"}

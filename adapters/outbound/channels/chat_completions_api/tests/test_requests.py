@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.chat_completions_api import webhook
-from adapters.outbound.channels.chat_completions_api.answering import CompletionWriter, Refusals
+from adapters.outbound.channels.chat_completions_api.answering import CompletionWriter, Streamer
 from adapters.outbound.channels.chat_completions_api.config import CONFIG, TARGET, key_fault, model_fault
 from adapters.outbound.channels.chat_completions_api.tests.samples import SAMPLE, request
 from adapters.outbound.channels.tests.support import NOW
@@ -185,7 +185,7 @@ def test_a_failure_is_not_tried_again_by_clients(outcome: CallOutcome, status: i
 def test_refusals_have_the_form_of_the_protocol(
     refusal: Any, status: int, kind: str, header: tuple[str, str] | None
 ) -> None:
-    answer = Refusals().refused(request(), refusal)
+    answer = Streamer().refused(request(), refusal)
     assert (answer.status, json.loads(answer.body)["error"]["type"]) == (status, kind)
     assert header is None or answer.headers[header[0]] == header[1]
 
