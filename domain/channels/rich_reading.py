@@ -3,11 +3,12 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from dataclasses import replace
 from typing import Any
 
 from domain import limits
 from domain.addresses import address_fault
+from domain.channels.form_values import Unfit, entered_value
 from domain.channels.rich import (
     Card,
     CardField,
@@ -272,17 +273,18 @@ def _field(field: _Object) -> FormField:
         name=name,
         label=label,
         type=kind,
-        required=field.flag("required"),
         options=_options(field, kind),
-        min=field.number("min"),
-        max=field.number("max"),
-        default=field.value.get("default"),
+        min=field.number("min", most=limits.FORM_VALUE if kind.is_text else math.inf),
+        max=field.number("max", least=1 if kind.is_text else -math.inf),
     )
     if read.min is not None and read.max is not None and read.min > read.max:
         raise field.fault("min", "must not be over max")
-    if read.default is not None and not _fits(read, read.default):
-        raise field.fault("default", f"is no value of a field of type {read.type}")
-    return read
+    default = field.value.get("default")
+    try:
+        default = None if default is None else entered_value(read, default)
+    except Unfit as unfit:
+        raise field.fault("default", f"is no value of a field of type {kind}: {unfit}") from None
+    return replace(read, required=field.flag("required"), default=default)
 
 
 def _options(field: _Object, kind: FieldType) -> tuple[FormOption, ...]:
@@ -296,30 +298,3 @@ def _options(field: _Object, kind: FieldType) -> tuple[FormOption, ...]:
     if kind.has_options and not options:
         raise field.fault("options", f"must not be empty for a field of type {kind}")
     return tuple(options) if kind.has_options else ()
-
-
-def _fits(field: FormField, default: object) -> bool:
-    values = {option.value for option in field.options}
-    match field.type:
-        case FieldType.CHOICES:
-            return isinstance(default, list) and all(
-                isinstance(item, str) and item in values for item in default
-            )
-        case FieldType.CHOICE:
-            return isinstance(default, str) and default in values
-        case FieldType.BOOLEAN:
-            return isinstance(default, bool)
-        case FieldType.NUMBER:
-            return isinstance(default, int | float) and not isinstance(default, bool)
-        case FieldType.DATE:
-            return isinstance(default, str) and _is_date(default)
-        case _:
-            return isinstance(default, str) and len(default) <= limits.FORM_VALUE
-
-
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True

@@ -1,14 +1,16 @@
 """Forms: opened by an answer, filled in field by field or in a dialog of the platform."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Choice, ClosedPrompt
+from domain.channels.form_values import Unfit, written_value
 from domain.channels.messages import Event
-from domain.channels.rich import Form, RichKind
+from domain.channels.rich import Form, FormField, RichKind
 from domain.confirmations.model import ApprovalResult, ClosedQuestion
 from domain.conversations import forms
 from domain.conversations.choices import literal
-from domain.conversations.forms import FormUpdate, OpenForm, Unfit
+from domain.conversations.forms import FormUpdate, OpenForm
 from domain.conversations.model import answer_to
 from domain.routing.conversation import ConversationContext
 from domain.routing.prompts import PromptFeedback
@@ -72,10 +74,13 @@ class FormService:
                 return FormStep(self.feedback.decided_nothing(context, event, gone))
             if opened.is_native:
                 return await self._native_step(context, event, opened)
-            return self._written_step(context, queued, opened, forms.pressed_text(opened, pressed))
+            return self._answered_step(context, queued, opened, lambda: forms.pressed_value(opened, pressed))
         if opened is None or opened.is_native or not forms.is_written(event):
             return None
-        return self._written_step(context, queued, opened, event.choice or event.text)
+        written = event.choice or event.text
+        if written.strip().casefold() in forms.CANCEL:
+            return self._closed(context, event, opened, forms.CANCELLED)
+        return self._answered_step(context, queued, opened, lambda: _written(event, opened.asked, written))
 
     def _opened_for(self, context: ConversationContext, event: Event) -> OpenForm | None:
         """The open form, if the sender of the event is the one who was asked."""
@@ -92,28 +97,29 @@ class FormService:
                 await dialog.open_form(context.config, context.target(event), opened.form, opened.reference)
             return FormStep()
         try:
-            values = forms.native_values(opened.form, event.form_input)
+            values = forms.entered_values(opened.form, event.form_input)
         except Unfit as unfit:
             return FormStep(
                 Answer(f"The form was not accepted. Please correct it and send it again.\n\n{unfit}")
             )
         return self._completed(context, event, replace(opened, values=values))
 
-    def _written_step(
-        self, context: ConversationContext, queued: QueuedEvent, opened: OpenForm, written: str
+    def _answered_step(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        opened: OpenForm,
+        read: Callable[[], object],
     ) -> FormStep:
-        """Takes a message as the answer to the field that is asked, and asks the next one."""
+        """Takes what is read as the answer to the field that is asked, and asks the next one."""
         event = queued.event
-        if written.strip().casefold() in forms.CANCEL:
-            return self._closed(context, event, opened, forms.CANCELLED)
         try:
-            if event.attachments and not written.strip():
-                raise Unfit("A file is no answer here. Please write one.")
-            value = forms.written_value(opened.asked, written)
+            value = read()
         except Unfit as unfit:
             if opened.tries + 1 >= forms.MOST_TRIES:
                 return self._closed(context, event, opened, forms.GIVEN_UP)
-            return FormStep(self._next(context, queued, replace(opened, tries=opened.tries + 1), str(unfit)))
+            again = replace(opened, tries=opened.tries + 1)
+            return FormStep(self._next(context, queued, again, f"{unfit} {forms.WAY_OUT}"))
         answered = opened.answered(value)
         self._close_question(context, event, opened, forms.shown(opened.asked, value))
         if answered.is_complete:
@@ -176,6 +182,13 @@ class FormService:
         closed = ClosedPrompt(f"**{heading}**\n\n{lines}", outcome, f"**{heading}**")
         press = event if event.choice and event.form_input is None else None
         self.feedback.close(context, ClosedQuestion(opened.asked_by, closed), press)
+
+
+def _written(event: Event, asked: FormField, written: str) -> object:
+    """The value of the message. Raises `Unfit`."""
+    if event.attachments and not written.strip():
+        raise Unfit("A file is no answer here. Please write one.")
+    return written_value(asked, written)
 
 
 def _reference(queued: QueuedEvent) -> str:

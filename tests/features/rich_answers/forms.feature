@@ -29,6 +29,7 @@ Feature: Forms
       When "ada" writes "order" to the bot alone on SMS
       And "ada" writes "many"
       Then "ada" is told "This is not a number"
+      And "ada" is told "cancel to give up"
       And "ada" is asked "How many?"
       When "ada" writes "12"
       Then "ada" is told "The number must be at most 9"
@@ -51,6 +52,19 @@ Feature: Forms
       When "ada" presses "Small"
       And "ada" writes "skip"
       Then the resource gets the form of "ada" with the number 3, the size "small" and no remark
+
+    Scenario Outline: A pressed option is that option, whatever its label
+      Given a resource whose form asks for one of "Cancel", "Skip", "2" and "skip"
+      When "ada" writes "order" to the bot alone on Telegram
+      And "ada" presses "<label>"
+      Then the resource gets the form of "ada" with the answer "<value>"
+
+      Examples:
+        | label  | value  |
+        | Cancel | 2      |
+        | Skip   | cancel |
+        | 2      | skip   |
+        | skip   | -      |
 
     Scenario: The options are numbered where there are no buttons
       When "ada" writes "order" to the bot alone on SMS

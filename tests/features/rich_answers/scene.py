@@ -33,6 +33,7 @@ class Scene:
         self.reference = ""
         self.heard = 0
         self.seen = 0
+        self.replies: list[Any] = []
 
     def script(self, request: RunRequest) -> RunResult:
         if self.fails:
@@ -82,9 +83,11 @@ class Scene:
         rest = Rest(self.world)
         self.heard = len(self.resource.requests)
         self.seen = len(self.driver.platform.seen)
+        self.replies = []
         for call in calls:
             reply = rest.call(self.group.channel_id, self.instance_id, call.body, call.headers, call.callback)
             assert reply.outcome in ("done", "accepted"), reply
+            self.replies.append(reply.body)
         self.world.settle()
 
     def write(self, who: str, text: str) -> None:
@@ -101,8 +104,9 @@ class Scene:
         return self.group.questions()[number]
 
     def texts(self) -> list[str]:
-        """All that was sent to the platform since the last step, as texts."""
-        return [text.replace("\\", "") for text in _texts(self.driver.platform.seen[self.seen :])]
+        """All that the platform was sent and answered since the last step, as texts."""
+        shown = [*_texts(self.driver.platform.seen[self.seen :]), *_strings(self.replies)]
+        return [text.replace("\\", "") for text in shown]
 
     def sender_id(self, who: str) -> str:
         users: dict[str, Any] = getattr(self.group, "users", {})

@@ -72,12 +72,25 @@ def program_calls(scene: Scene, text: str) -> None:
 
 @when(parsers.re(r'it sends the form with the number (?P<count>\d+) and the size "(?P<size>\w+)"'))
 def program_sends(scene: Scene, count: str, size: str) -> None:
-    scene.call(form={"reference": scene.reference, "values": {"count": count, "size": size}})
+    scene.call(form={"reference": scene.reference, "values": {"count": int(count), "size": size}})
 
 
 @when("it sends a form by another reference")
 def program_guesses(scene: Scene) -> None:
     scene.call(form={"reference": scene.reference[:-1] + "-", "values": {"count": "3", "size": "large"}})
+
+
+@given('a resource whose form asks for one of "Cancel", "Skip", "2" and "skip"')
+def asks_for_words(scene: Scene) -> None:
+    labels = {"Cancel": "2", "Skip": "cancel", "2": "skip", "skip": "-"}
+    options = [{"label": label, "value": value} for label, value in labels.items()]
+    field = {"name": "answer", "label": "Answer", "type": "choice", "options": options}
+    scene.answer = {"form": {"title": "Words", "fields": [field]}}
+
+
+@then(parsers.re(r'the resource gets the form of "(?P<who>\w+)" with the answer "(?P<value>[^"]+)"'))
+def gets_answer(scene: Scene, value: str) -> None:
+    assert scene.resource.requests[-1].form == {"values": {"answer": value}}
 
 
 @then(

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adapters.outbound.rendering import Markup, render
+from domain.channels.form_values import BOOLEANS
 from domain.channels.model import TextLimit
 from domain.channels.rich import FieldType, Form, FormField, FormOption
 from domain.conversations.choices import literal
-from domain.conversations.forms import BOOLEANS
 
 from .cards import attachment, size_of
 

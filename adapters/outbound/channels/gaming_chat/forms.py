@@ -9,8 +9,9 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.messages import cut_labels
+from domain.channels.form_values import options_of
 from domain.channels.rich import FieldType, Form, FormField
-from domain.conversations.forms import is_form, options_of
+from domain.conversations.forms import is_form
 
 from .config import DiscordConfig, DiscordTarget
 

@@ -5,27 +5,32 @@ https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.messages import cut_labels
 from adapters.outbound.rendering import Markup, render
+from domain.channels.form_values import BOOLEANS, Unfit, entered_value
 from domain.channels.rich import FieldType, Form, FormField, FormOption
-from domain.conversations.forms import BOOLEANS
 
 from .blocks import BLOCK_LIMIT, section
 from .config import SlackConfig, SlackTarget
 
 CALLBACK = "resource-form"
 """The callback id of our modals; others are those of other programs of the app."""
-_ACTION = "value"
 _TITLE, _SUBMIT, _OPTION, _OPTION_VALUE, _TEXT = 24, 24, 75, 150, 3000
 
 
 def shows_form(config: SlackConfig, target: SlackTarget, form: Form) -> bool:
-    """Return True if each value of an option is short enough for Slack."""
-    return all(len(option.value) <= _OPTION_VALUE for field in form.fields for option in field.options)
+    """Return True if each value of an option, and each text, is short enough for Slack."""
+    return all(map(_fits, form.fields))
+
+
+def _fits(field: FormField) -> bool:
+    is_long = field.type.is_text and max(field.min or 0, len(str(field.default or ""))) > _TEXT
+    return not is_long and all(len(option.value) <= _OPTION_VALUE for option in field.options)
 
 
 def view(form: Form, reference: str, target: SlackTarget) -> dict[str, Any]:
@@ -51,10 +56,29 @@ def submitted(payload: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, obj
         place = json.loads(text(payload, "view", "private_metadata"))
     except ValueError:
         return None
-    states = at(payload, "view", "state", "values")
-    states = states if isinstance(states, dict) else {}
-    entered = {name: _entered(at(state, _ACTION)) for name, state in states.items()}
+    entered = {name: _entered(state) for name, _, state in _states(payload)}
     return {key: text(place, key) for key in ("form", "channel", "thread")}, entered
+
+
+def faults(payload: Mapping[str, Any]) -> dict[str, str]:
+    """What does not fit of what was entered into our modal, by the names of its fields, as far as Slack itself does
+    not check it: Slack sees to what is required, to the bounds and to the options."""
+    faults: dict[str, str] = {}
+    for name, kind, state in _states(payload):
+        if kind in list(FieldType) and not FieldType(kind).has_options:
+            try:
+                entered_value(FormField(name, name, FieldType(kind)), _entered(state))
+            except Unfit as unfit:
+                faults[name] = str(unfit)
+    return faults
+
+
+def _states(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
+    """The name and type of each field, and its state."""
+    states = at(payload, "view", "state", "values")
+    for name, actions in states.items() if isinstance(states, dict) else ():
+        for kind, state in actions.items() if isinstance(actions, dict) else ():
+            yield name, kind, state
 
 
 def _entered(state: object) -> object:
@@ -69,7 +93,7 @@ def _input(field: FormField) -> dict[str, Any]:
         "block_id": field.name,
         "label": _plain(field.label, 2000),
         "optional": not field.required,
-        "element": {"action_id": _ACTION, **_element(field)},
+        "element": {"action_id": field.type, **_element(field)},
     }
 
 
@@ -78,7 +102,7 @@ def _element(field: FormField) -> dict[str, Any]:
     match field.type:
         case FieldType.NUMBER:
             bounds = {"min_value": field.min, "max_value": field.max, "initial_value": default}
-            shown = {key: f"{bound:.15g}" for key, bound in bounds.items() if isinstance(bound, int | float)}
+            shown = {key: _digits(bound) for key, bound in bounds.items() if isinstance(bound, int | float)}
             return {"type": "number_input", "is_decimal_allowed": True, **shown}
         case FieldType.EMAIL:
             return {"type": "email_text_input", **({"initial_value": default} if default else {})}
@@ -97,6 +121,11 @@ def _element(field: FormField) -> dict[str, Any]:
             values = default if isinstance(default, list) else []
             return _select("multi_static_select", _options(field.options), values, single=False)
     return {"type": "plain_text_input", "multiline": field.type is FieldType.MULTILINE, **_lengths(field)}
+
+
+def _digits(number: float) -> str:
+    """The number without an exponent."""
+    return f"{Decimal(f'{number:.15g}'):f}"
 
 
 def _lengths(field: FormField) -> dict[str, Any]:

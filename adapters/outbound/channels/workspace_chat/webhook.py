@@ -118,7 +118,7 @@ def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: date
     if kind in (_SHORTCUT, _MESSAGE_SHORTCUT):
         return calls.received(_shortcut(config, payload, now), "shortcut")
     if kind == "view_submission":
-        return calls.received(_submission(config, payload, now), "form")
+        return _submitted(config, payload, now)
     if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)
@@ -165,6 +165,16 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
             "platform": {"actionId": "" if action_id.startswith(ACTION) else action_id},
         },
     )
+
+
+def _submitted(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Received:
+    """A modal that was sent: it stays open and shows what does not fit
+    (https://docs.slack.dev/surfaces/modals#displaying_errors)."""
+    submission = _submission(config, payload, now)
+    if isinstance(submission, Event) and (faults := forms.faults(payload)):
+        answer = calls.json_answer({"response_action": "errors", "errors": faults})
+        return Received(answer, kind="ignored:unfit")
+    return calls.received(submission, "form")
 
 
 def _submission(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Event | str:
