@@ -96,7 +96,7 @@ def test_what_is_entered_where_all_fields_are_shown(asked: FormField, entered: o
         (field("number"), 10**400),
         (field("number"), True),
         (field("text"), {"text": "x"}),
-        (field("text"), 10**5000),
+        (field("text"), 10**400),
         (field("text"), ["one", "two"]),
         (field("text", required=True), None),
         (field("choice", options=OPTIONS), "other"),
