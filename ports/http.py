@@ -123,6 +123,13 @@ class AddressRefused(HttpFailed):
         super().__init__(message, before_request=True)
 
 
+class AnswerTooLarge(HttpFailed):
+    """The answer has more bytes than the request allows."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, before_request=False)
+
+
 class NoAddress(HttpFailed):
     """What was given is no address of the web, and never will be."""
 

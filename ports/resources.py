@@ -113,14 +113,23 @@ class AgentTasks(Protocol):
         """Stores a task to be polled; one that is stored stays as it is. False: the instance is gone, or the message
         was erased."""
 
-    async def take_back(self, instance_id: int, request_id: str) -> bool:
-        """Ends the polling of a task, as its run goes on. False: its result was sent already."""
+    async def is_finished(self, instance_id: int, request_id: str) -> bool | None:
+        """Return True if the task is polled no more, as its result was sent; None if it is not stored."""
+
+    async def hold(self, instance_id: int, request_id: str, seconds: float) -> None:
+        """Leases a task for so many seconds to a message that goes to it. Who leased it before cannot `renew` it."""
+
+    async def remove(self, instance_id: int, request_id: str) -> None:
+        """Ends the polling of a task whose result a later message gets."""
 
     async def lease_due(self) -> Sequence[AgentTask]:
         """Tasks that are to be polled now; each is this caller's for `LEASE_SECONDS`."""
 
+    async def renew(self, task: AgentTask) -> bool:
+        """Leases a task for longer. False: it was leased by another, or removed."""
+
     async def postpone(self, task: AgentTask, seconds: float) -> None:
-        """Polls the task again after so many seconds."""
+        """Polls the task again after so many seconds, if it is still leased."""
 
     async def finish(self, task: AgentTask) -> None:
         """Notes that the task is polled no more."""

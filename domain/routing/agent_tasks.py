@@ -73,8 +73,8 @@ class AgentTaskService:
         await self.tasks.finish(task)
 
     async def _settle(self, task: AgentTask, instance: Instance) -> str:
-        """Sends the result of a task, or an apology; why there is no result, empty if there is one. Raises
-        `_NotYet`."""
+        """Sends the result of a task, or an apology; why there is no result, empty if there is one. Raises `_NotYet`,
+        also where a message went to the task meanwhile, which gets the result."""
         error = ""
         try:
             answer = await self._answer(task, instance)
@@ -85,6 +85,8 @@ class AgentTaskService:
         except Unavailable as away:
             raise _NotYet(away.retry_after) from away
         try:
+            if not await self.tasks.renew(task):
+                raise _NotYet(None)
             await self._send(task, instance, answer)
         except Unavailable as away:
             raise _NotYet(away.retry_after) from away

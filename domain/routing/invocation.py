@@ -116,11 +116,11 @@ class InvocationService:
             )
         else:
             return Answer(unclear(decision.tool))
-        answer = await self._invoke(context, queued, request, chosen.route)
+        over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
+        notice = not_read(over) if over else ""
+        answer = await self._invoke(context, queued, request, chosen.route, notice)
         context.answered = fetched.complete
-        if over := [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]:
-            answer = replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip())
-        return answer
+        return replace(answer, text=f"{notice}\n\n{answer.text}".strip()) if notice else answer
 
     async def _votes(self, context: ConversationContext, event: Event) -> bool:
         """Return True if the event is a vote on an answer, and nothing beside."""
@@ -226,10 +226,11 @@ class InvocationService:
             self.feedback.close(context, approval_result.closed)
 
     async def _invoke(
-        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, route: str
+        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, route: str, notice: str
     ) -> Answer:
+        """The answer, to which the caller adds the `notice`: it is shown before what the resource has made so far."""
         async with self.drafts.begin(context, queued) as drafting:
-            request = replace(request, progress=drafting.update) if drafting else request
+            request = replace(request, progress=_after(notice, drafting.update)) if drafting else request
             result, provenance = await self._run_in_turn(request, context.instance.fallback, route)
         if provenance.failures:
             context.fell_back = _fell_back(provenance)

@@ -107,6 +107,7 @@ class Tasks:
     def __init__(self) -> None:
         self.open: dict[str, AgentTask] = {}
         self.finished: set[str] = set()
+        self.held: list[float] = []
         self.refuses = False
 
     async def add(self, task: AgentTask) -> bool:
@@ -114,12 +115,23 @@ class Tasks:
             self.open[task.request_id] = task
         return not self.refuses
 
-    async def take_back(self, instance_id: int, request_id: str) -> bool:
+    async def is_finished(self, instance_id: int, request_id: str) -> bool | None:
+        return request_id in self.finished if request_id in {*self.open, *self.finished} else None
+
+    async def hold(self, instance_id: int, request_id: str, seconds: float) -> None:
+        if task := self.open.get(request_id):
+            self.open[request_id] = replace(task, polls=task.polls + 1)
+            self.held.append(seconds)
+
+    async def remove(self, instance_id: int, request_id: str) -> None:
         self.open.pop(request_id, None)
-        return request_id not in self.finished
 
     async def lease_due(self) -> Sequence[AgentTask]:
+        self.open = {id: replace(task, polls=task.polls + 1) for id, task in self.open.items()}
         return list(self.open.values())
+
+    async def renew(self, task: AgentTask) -> bool:
+        return self.open.get(task.request_id) == task
 
     async def postpone(self, task: AgentTask, seconds: float) -> None:
         """It stays open."""

@@ -25,7 +25,7 @@ from yarl import URL
 from adapters.outbound.net.addresses import AddressPolicy, Forbidden, PolicedSockets, numeric_host, refused
 from adapters.outbound.net.urls import checked_headers, checked_url, for_hop, safe_url
 from adapters.system_errors import system_reason
-from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest, NoAddress
+from ports.http import AddressRefused, AnswerTooLarge, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 
 USER_AGENT = "Switchboard"
 KEPT_SECONDS = 15.0
@@ -451,7 +451,7 @@ def _reason(error: Exception, request: HttpRequest, sent: bool) -> str:
 
 
 def _too_large(url: str, limit: int) -> HttpFailed:
-    return HttpFailed(f"{safe_url(url)} answers with over {limit} bytes", before_request=False)
+    return AnswerTooLarge(f"{safe_url(url)} answers with over {limit} bytes")
 
 
 @lru_cache(256)

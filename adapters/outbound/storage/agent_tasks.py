@@ -49,9 +49,17 @@ class PostgresAgentTasks:
                 return False
             return bool(await (await connection.execute(SQL["add_task"], values)).fetchone())
 
-    async def take_back(self, instance_id: int, request_id: str) -> bool:
-        is_finished = await self._database.fetch_value(SQL["take_back"], _key(instance_id, request_id))
-        return not is_finished
+    async def is_finished(self, instance_id: int, request_id: str) -> bool | None:
+        is_finished: bool | None = await self._database.fetch_value(
+            SQL["is_finished"], _key(instance_id, request_id)
+        )
+        return is_finished
+
+    async def hold(self, instance_id: int, request_id: str, seconds: float) -> None:
+        await self._database.execute(SQL["hold"], {**_key(instance_id, request_id), "seconds": seconds})
+
+    async def remove(self, instance_id: int, request_id: str) -> None:
+        await self._database.execute(SQL["remove"], _key(instance_id, request_id))
 
     async def lease_due(self) -> Sequence[AgentTask]:
         return [
@@ -70,9 +78,11 @@ class PostgresAgentTasks:
             ) in await self._database.fetch(SQL["lease_due"])
         ]  # fmt: skip
 
+    async def renew(self, task: AgentTask) -> bool:
+        return bool(await self._database.fetch_value(SQL["renew"], _leased(task)))
+
     async def postpone(self, task: AgentTask, seconds: float) -> None:
-        values = {**_key(task.instance_id, task.request_id), "seconds": seconds}
-        await self._database.execute(SQL["postpone"], values)
+        await self._database.execute(SQL["postpone"], {**_leased(task), "seconds": seconds})
 
     async def finish(self, task: AgentTask) -> None:
         await self._database.execute(SQL["finish"], _key(task.instance_id, task.request_id))
@@ -80,3 +90,8 @@ class PostgresAgentTasks:
 
 def _key(instance_id: int, request_id: str) -> dict[str, Any]:
     return {"instance": instance_id, "request": key_of(request_id)}
+
+
+def _leased(task: AgentTask) -> dict[str, Any]:
+    """A task under its latest lease: each one is counted."""
+    return {**_key(task.instance_id, task.request_id), "polls": task.polls}

@@ -65,6 +65,14 @@ Feature: A chat-completions endpoint in front of a resource
       When the resource ends with "It is noon."
       Then the program has seen "Perhaps\n\n---\n\nIt is noon."
 
+    Scenario: A file that is too large is told of before the answer grows
+      Given an endpoint whose resource writes piece by piece
+      When a program sends a file that is too large, for a stream
+      And the resource has written "It is"
+      Then the program sees "It is" after the notice about the file, before the answer is done
+      When the resource ends with "It is noon."
+      Then the program has seen the notice about the file, and "It is noon."
+
     Scenario: Tokens of a stream
       Given an endpoint whose resource answers "Noon." and takes 7 and 3 tokens
       When a program asks "How late is it?" for a stream with usage

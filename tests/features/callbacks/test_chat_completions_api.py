@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import threading
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ from tests.support.waiting import until
 
 scenarios("chat_completions_api.feature")
 
+SETTINGS = {"MAX_MESSAGE_FILE_MB": "1", "MAX_WEBHOOK_BODY_KB": "2048"}
+TOO_LARGE = "Sorry, I could not read big.bin: a file may be 1 MB at most.\n\n"
 KEY = "sk-0123456789abcdef"
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 
@@ -56,11 +59,11 @@ class Program:
         except openai.APIError as error:
             self.error = error
 
-    def follow(self, text: str, **options: Any) -> None:
+    def follow(self, text: Any, **options: Any) -> None:
         self.reader = threading.Thread(target=self._read, args=(text,), kwargs=options, daemon=True)
         self.reader.start()
 
-    def _read(self, text: str, **options: Any) -> None:
+    def _read(self, text: Any, **options: Any) -> None:
         try:
             stream = self.client.chat.completions.create(
                 model="any", messages=[{"role": "user", "content": text}], stream=True, **options
@@ -309,6 +312,12 @@ def asks_after_many(program: Program, text: str, count: int) -> None:
     program.call([*earlier, {"role": "user", "content": text}])
 
 
+@when("a program sends a file that is too large, for a stream")
+def sends_large(program: Program) -> None:
+    data = base64.b64encode(bytes(1_100_000)).decode()
+    program.follow([{"type": "file", "file": {"filename": "big.bin", "file_data": data}}])
+
+
 @when(parsers.parse('a program asks "{text}" with a picture as data'))
 def asks_with_picture(program: Program, text: str) -> None:
     program.call([{"role": "user", "content": _with_picture(text, PICTURE)}])
@@ -438,6 +447,16 @@ def told_error(program: Program, outcome: str) -> None:
 def sees(program: Program, text: str) -> None:
     with program.news:
         assert program.news.wait_for(lambda: program.seen == text, PATIENCE), program.seen
+
+
+@then(parsers.parse('the program sees "{text}" after the notice about the file, before the answer is done'))
+def sees_after(program: Program, text: str) -> None:
+    sees(program, TOO_LARGE + text)
+
+
+@then(parsers.parse('the program has seen the notice about the file, and "{text}"'))
+def has_seen_after(program: Program, text: str) -> None:
+    has_seen(program, TOO_LARGE + text)
 
 
 @then(parsers.parse('the program has seen "{text}"'))

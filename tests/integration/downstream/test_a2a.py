@@ -192,6 +192,20 @@ async def test_artifacts_become_texts_and_files(serve: Serve, streams: bool) -> 
     )
 
 
+@pytest.mark.parametrize("streams", [True, False])
+async def test_a_large_file_comes_whole(serve: Serve, binding: str, streams: bool) -> None:
+    content = bytes(range(256)) * 8_000
+
+    async def script(turn: Turn) -> None:
+        await turn.begin()
+        await turn.task.add_artifact([Part(raw=content, filename="a.bin")])
+        await turn.task.complete()
+
+    _, bot = serve(script, binding=binding, streams=streams)
+    [file] = (await bot.run()).artifacts
+    assert file.data == content
+
+
 async def asking(turn: Turn) -> None:
     """Asks for a town, then answers."""
     if turn.is_new:
@@ -250,6 +264,18 @@ async def test_a_needed_sign_in_is_told_and_its_result_comes_later(serve: Serve)
     assert await bot.runner.poll(task) is None
     agent.let()
     assert await polled(bot, task) == RunResult("Thanks.")
+
+
+async def signing_in_then_chatting(turn: Turn) -> None:
+    await (turn.reply("You said I did") if turn.text == "I did" else signing_in(turn))
+
+
+async def signing_in_or_waiting(turn: Turn) -> None:
+    if turn.is_new:
+        await turn.begin()
+        await turn.task.requires_auth(turn.says("Open https://login.example"))
+    else:
+        await turn.task.complete(turn.says("Welcome, guest."))
 
 
 async def polled(bot: Bot, task: AgentTask) -> RunResult:
@@ -364,6 +390,46 @@ async def test_a_result_that_was_sent_first_is_not_given_again(serve: Serve) -> 
     bot.tasks.finished.add(a_request().request_id)
     assert await bot.run() == RunResult("")
     assert len(agent.turns) == 1
+
+
+async def test_a_result_is_left_to_who_polls_its_task(serve: Serve) -> None:
+    """A worker that dies between the note of a long task and that of its message works on the message again."""
+    agent, bot = serve(slow)
+    running = asyncio.create_task(bot.run())
+    await becomes(lambda: bool(bot.state.get("task_id")))
+    let_pass(100)
+    assert (await running).text == TAKES_LONGER
+    [leased] = await bot.tasks.lease_due()
+    agent.let()
+    assert (await polled(bot, leased)).text == "Done."
+    assert (await bot.run()).text == TAKES_LONGER
+    assert await bot.tasks.renew(leased), "its result is sent by who polls it"
+    assert len(agent.turns) == 1
+
+
+async def test_a_result_that_comes_before_the_next_message_is_not_lost(serve: Serve) -> None:
+    """The person signs in, and writes that before the task is polled again."""
+    agent, bot = serve(signing_in_then_chatting)
+    await bot.run()
+    agent.let()
+    [task] = await bot.tasks.lease_due()
+    assert await polled(bot, task) == RunResult("Thanks.")
+    assert await bot.run(request_id=SECOND, text="I did") == RunResult("You said I did")
+    assert not await bot.tasks.renew(task), "it is polled again"
+    assert bot.tasks.held[-1] == 0
+    [task] = await bot.tasks.lease_due()
+    assert await bot.runner.poll(task) == RunResult("Thanks.")
+    assert await bot.tasks.renew(task)
+
+
+async def test_a_task_that_a_message_continues_is_polled_no_more(serve: Serve) -> None:
+    _, bot = serve(signing_in_or_waiting)
+    await bot.run()
+    [task] = await bot.tasks.lease_due()
+    assert await bot.run(request_id=SECOND, text="as a guest") == RunResult("Welcome, guest.")
+    assert await polled(bot, task) == RunResult("Welcome, guest.")
+    assert not await bot.tasks.renew(task), "the message has got the result"
+    assert not bot.tasks.open
 
 
 async def test_a_withdrawn_message_cancels_its_task(serve: Serve) -> None:
@@ -530,7 +596,9 @@ async def test_an_endless_stream_ends_with_the_bytes_that_an_answer_may_have(
         while True:
             await response.write(event({"message": {}})[:-2] + b" " * 1000 + b"\n")
 
-    assert "100000 bytes" in str(await failure(http, handler))
+    failed = await failure(http, handler)
+    assert "100000 bytes" in str(failed)
+    assert not failed.retryable, "it would be as large again"
 
 
 async def test_a_huge_card_is_not_read(http: AioHttp) -> None:

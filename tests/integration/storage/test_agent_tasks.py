@@ -75,16 +75,37 @@ async def test_a_finished_task_is_known_and_polled_no_more(
     await tasks.add(task)
     await pass_time(database, 6)
     assert await tasks.lease_due() == []
-    assert not await tasks.take_back(task.instance_id, task.request_id)
+    assert await tasks.is_finished(task.instance_id, task.request_id)
+    await tasks.remove(task.instance_id, task.request_id)
+    assert await tasks.is_finished(task.instance_id, task.request_id)
 
 
-async def test_a_run_takes_its_task_back(
+async def test_a_task_is_removed_once_another_message_gets_its_result(
     tasks: PostgresAgentTasks, database: Database, task: AgentTask
 ) -> None:
-    assert await tasks.take_back(task.instance_id, task.request_id)
+    assert await tasks.is_finished(task.instance_id, task.request_id) is None
     await tasks.add(task)
-    assert await tasks.take_back(task.instance_id, task.request_id)
-    assert await database.fetch_value("SELECT count(*) FROM agent_task") == 0
+    assert await tasks.is_finished(task.instance_id, task.request_id) is False
+    await tasks.remove(task.instance_id, task.request_id)
+    assert await tasks.is_finished(task.instance_id, task.request_id) is None
+
+
+async def test_only_who_leased_a_task_last_may_send_its_result(
+    tasks: PostgresAgentTasks, database: Database, task: AgentTask
+) -> None:
+    await tasks.add(task)
+    await pass_time(database, 6)
+    [leased] = await tasks.lease_due()
+    assert await tasks.renew(leased)
+    await tasks.hold(task.instance_id, task.request_id, 60)
+    assert not await tasks.renew(leased)
+    await tasks.postpone(leased, 0)
+    assert await tasks.lease_due() == [], "the message that goes to the task keeps its lease"
+    await tasks.hold(task.instance_id, task.request_id, 0)
+    [leased] = await tasks.lease_due()
+    assert await tasks.renew(leased)
+    await tasks.remove(task.instance_id, task.request_id)
+    assert not await tasks.renew(leased)
 
 
 async def test_a_task_is_waited_for_a_day(

@@ -30,7 +30,7 @@ class Parts:
 
     def __init__(self, outcome: RunResult | Exception | None, task: AgentTask = TASK) -> None:
         self.outcome, self.task = outcome, task
-        self.is_gone = False
+        self.is_gone = self.is_taken = False
         self.refusal: Refusal | None = None
         self.pauses: list[float] = []
         self.finished: list[str] = []
@@ -43,6 +43,9 @@ class Parts:
 
     async def lease_due(self) -> Sequence[AgentTask]:
         return [self.task]
+
+    async def renew(self, task: AgentTask) -> bool:
+        return not self.is_taken
 
     async def postpone(self, task: AgentTask, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -139,6 +142,14 @@ async def test_a_result_that_is_refused_is_on_record() -> None:
     await polled(parts)
     assert parts.failures == ["sending the result of a task: the person wants no messages"]
     assert parts.finished == ["r"]
+
+
+async def test_a_result_that_a_message_gets_meanwhile_is_not_sent() -> None:
+    parts = Parts(RunResult("Done."))
+    parts.is_taken = True
+    await polled(parts)
+    assert not parts.sent
+    assert not parts.finished
 
 
 async def test_a_task_of_an_instance_that_is_gone_is_left_alone() -> None:

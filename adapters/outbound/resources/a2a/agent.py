@@ -62,8 +62,8 @@ class Agent:
         self._target = target
         self._cards = cards
         self._key = (target.url, target.token)
-        bridge = Bridge(http, target.url, target.token)
-        self._http = httpx.AsyncClient(transport=bridge, trust_env=False, timeout=CALL_SECONDS)
+        self._bridge = Bridge(http, target.url, target.token)
+        self._http = httpx.AsyncClient(transport=self._bridge, trust_env=False, timeout=CALL_SECONDS)
 
     async def send(self, message: Message, seconds: float) -> AsyncIterator[StreamResponse]:
         """What comes of a message: a reply, or the events of a task. Raises `TaskRefused` where the message names a
@@ -75,15 +75,18 @@ class Agent:
             )
             async with aclosing(cast(AsyncGenerator[StreamResponse, None], events)) as closing:
                 async for event in closing:
+                    self._bridge.contents.put_back(event)
                     yield event
 
     async def task(self, task_id: str) -> Task:
         """Raises `TaskRefused` if the agent does not know the task."""
         with self._failures():
             client = await self._client()
-            return await client.get_task(
+            task = await client.get_task(
                 GetTaskRequest(id=task_id), context=ClientCallContext(timeout=CALL_SECONDS)
             )
+            self._bridge.contents.put_back(task)
+            return task
 
     async def cancel(self, task_id: str) -> None:
         with self._failures():

@@ -11,6 +11,7 @@ import httpx
 
 from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
+from adapters.outbound.resources.a2a.contents import Contents
 from adapters.outbound.resources.answers import EVENTS, GATHER_SECONDS, ServerEvents, is_event_stream
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from domain.json_text import has_too_many, loads
@@ -41,11 +42,13 @@ class Bridge(httpx.AsyncBaseTransport):
     address policy applies to them. Raises `HttpFailed`, `BadAnswer`."""
 
     def __init__(self, http: Http, url: str, token: str | None) -> None:
+        self.contents = Contents()
         self._http = http
         self._origin = origin(url)
         self._token = token
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.contents.clear()
         heads: list[HttpAnswer] = []
         call = self._call(request, heads)
         pieces = cast(AsyncGenerator[bytes, None], self._http.stream(call))
@@ -59,10 +62,12 @@ class Bridge(httpx.AsyncBaseTransport):
             return _response(failed.answer, failed.answer.body)
         head = heads[0]
         if is_event_stream(head):
-            return httpx.Response(200, headers={"content-type": EVENTS}, stream=_Events(first, pieces))
+            return httpx.Response(
+                200, headers={"content-type": EVENTS}, stream=_Events(first, pieces, self.contents)
+            )
         async with aclosing(pieces) as rest:
             text = b"".join([first, *[piece async for piece in rest]])
-        return _response(head, await off_loop(len(text), _checked, text))
+        return _response(head, await off_loop(len(text), _checked, text, self.contents))
 
     def _call(self, request: httpx.Request, heads: list[HttpAnswer]) -> HttpRequest:
         url = str(request.url)
@@ -86,15 +91,16 @@ class Bridge(httpx.AsyncBaseTransport):
 class _Events(httpx.AsyncByteStream):
     """The events of an answer, each checked and written anew."""
 
-    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None]) -> None:
+    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None], contents: Contents) -> None:
         self._first = first
         self._pieces = pieces
+        self._contents = contents
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         reader, count, piece = ServerEvents(MAX_ANSWER_BYTES), 0, self._first
         while piece:
             for data in reader.feed(piece):
-                yield await off_loop(len(data), _event, data)
+                yield await off_loop(len(data), _event, data, self._contents)
                 count += 1
                 if count % EVENTS_AT_ONCE == 0:
                     await asyncio.sleep(0)
@@ -104,8 +110,8 @@ class _Events(httpx.AsyncByteStream):
         await self._pieces.aclose()
 
 
-def _checked(text: bytes) -> bytes:
-    """The JSON text of an object, as it is. Raises `BadAnswer`."""
+def _checked(text: bytes, contents: Contents) -> bytes:
+    """The JSON text of an object, without the contents of large files. Raises `BadAnswer`."""
     try:
         text.decode()
         value = loads(text)
@@ -115,12 +121,12 @@ def _checked(text: bytes) -> bytes:
         raise BadAnswer("it is not a JSON object")
     if has_too_many(text, MOST_VALUES):
         raise BadAnswer(f"it holds over {MOST_VALUES} values")
-    return text
+    return contents.take_out(text, value)
 
 
-def _event(data: bytes) -> bytes:
+def _event(data: bytes, contents: Contents) -> bytes:
     """Raises `BadAnswer`."""
-    data = _checked(data).replace(b"\n", b" ")  # between values, as a text in JSON has none
+    data = _checked(data, contents).replace(b"\n", b" ")  # between values, as a text in JSON has none
     for character, escape in _LINE_ENDS:
         data = data.replace(character, escape)
     return b"data: " + data + b"\n\n"

@@ -18,7 +18,7 @@ from adapters.tasks import seen
 from domain.routing.conversation import WITHDRAWN
 from domain.routing.model import TAKES_LONGER, AgentTask, RunRequest, RunResult
 from ports.http import Http
-from ports.resources import AgentTasks, DownstreamFailed, ResourceStates
+from ports.resources import LEASE_SECONDS, AgentTasks, DownstreamFailed, ResourceStates
 
 FIRST_POLL, LONGEST_POLL = 1.0, 5.0
 """Seconds between two polls of a task within its run."""
@@ -89,21 +89,20 @@ class A2aRunner:
     _canceling: set[asyncio.Task[None]] = field(default_factory=set, init=False)
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`. A request that began a task before is not sent again."""
+        """Raises `DownstreamFailed`. A request that began a task before is not sent again; the result of a task that
+        is polled already is left to who polls it."""
         agent = self._agent()
         place = request.instance_id, request.session_id, request.resource
         state = _State.load(await self.states.load(*place))
         is_known = state.request_id == request.request_id and bool(state.task_id)
-        if is_known and not await self.tasks.take_back(request.instance_id, request.request_id):
-            return RunResult("")
         run = _Run(request, state, TaskReader(self.target.token, state.artifacts_before(request.request_id)))
         try:
             with usable():
                 async with asyncio.timeout(request.timeout - min(MARGIN, request.timeout / 10)):
-                    if is_known:
-                        run.reader.read_task(await agent.task(state.task_id))
-                    else:
+                    if not is_known:
                         await self._send(agent, run)
+                    elif (answer := await self._earlier(agent, run)) is not None:
+                        return answer
                     await self._follow(agent, run)
                 return await self._result(run)
         except TimeoutError:
@@ -135,12 +134,26 @@ class A2aRunner:
     def _agent(self) -> Agent:
         return Agent(self.http, self.target, self.cards)
 
+    async def _earlier(self, agent: Agent, run: _Run) -> RunResult | None:
+        """Reads the task that the request began before. The answer where the task is polled: who polls it sends its
+        result."""
+        request, state = run.request, run.state
+        is_finished = await self.tasks.is_finished(request.instance_id, request.request_id)
+        if is_finished:
+            return RunResult("")
+        if state.answered_request_id != request.request_id:
+            await self.tasks.remove(request.instance_id, state.answered_request_id)
+        run.reader.read_task(await agent.task(state.task_id))
+        is_left = is_finished is False and not run.reader.needs_access
+        return RunResult(TAKES_LONGER) if is_left else None
+
     async def _send(self, agent: Agent, run: _Run) -> None:
         """Sends the message to the task that waits for it. Where the agent refuses that, it is a new task of the
         context; where it refuses that too, as it has forgotten the context, a task of a new one."""
         context_id, waiting = run.state.context_id, run.state.waiting_task_id
-        if waiting:  # its result is that of this message from now on
-            await self.tasks.take_back(run.request.instance_id, run.state.answered_request_id)
+        polled = run.request.instance_id, run.state.answered_request_id
+        if waiting:  # what is sent of it from now on may be the answer to this message
+            await self.tasks.hold(*polled, LEASE_SECONDS)
         places = dict.fromkeys([(context_id, waiting), (context_id, ""), ("", "")])
         while places:
             context_id, task_id = next(iter(places))
@@ -152,6 +165,8 @@ class A2aRunner:
             except TaskRefused:
                 if not places:
                     raise
+                if task_id:  # it may have ended meanwhile
+                    await self.tasks.hold(*polled, 0)
         return None
 
     async def _stream(self, agent: Agent, run: _Run, message: Message) -> None:
@@ -205,6 +220,8 @@ class A2aRunner:
         if noted != state:
             run.state = noted
             await self.states.save(*run.place, noted.dump(), run.request.inbox_id)
+            if reader.task_id == state.waiting_task_id:  # its result is the answer to this message
+                await self.tasks.remove(run.request.instance_id, state.answered_request_id)
 
     async def _result(self, run: _Run) -> RunResult:
         result = run.reader.result()
