@@ -11,9 +11,10 @@ from adapters.outbound.resources.builtin import Builtins, Echo
 from adapters.outbound.resources.directory import Directory
 from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
-from adapters.outbound.resources.rules import BadRules, Rule
+from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import Build, RulesFile
 from adapters.outbound.resources.stored_agents import StoredAgents
+from adapters.outbound.resources.targets import BadRules
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.feedback import PostgresFeedback

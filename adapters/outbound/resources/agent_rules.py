@@ -5,14 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.outbound.resources.rules import KEYS, BadRules, Rule, rule_of_table
+from adapters.outbound.resources.grpc_runner import TLS_KEYS
+from adapters.outbound.resources.rules import Rule, rule_of_table
+from adapters.outbound.resources.targets import BadRules
 from domain.agents.model import AgentDefinition, AgentTool
 from domain.refusals import Fault
 
 _SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _UPPER = re.compile(r"[A-Z]")
 _LISTS = {"tool": "tools", "mcp_server": "mcpServers", "approvals": "approvalPolicy"}
-_FILES = tuple(key for key in KEYS if key.endswith("_file"))
+_FILES = tuple(key for key in TLS_KEYS if key.endswith("_file"))
 """Keys that name files of the server, which belong to its operator."""
 _ELSEWHERE = ("match", "kind", "use", "knowledge", *_LISTS)
 """Keys of a rule that are no settings of an agent: fields of their own, and what only a rule can say."""

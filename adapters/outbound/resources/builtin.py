@@ -3,7 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from adapters.outbound.resources.targets import Keys, Target
+from domain.refusals import Invalid
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
+from domain.routing.resource import parse_resource
 from ports.resources import Downstream, KnowledgeReader
 
 _KNOWLEDGE_BASE = re.compile(r"kb-([0-9]{1,18})")
@@ -38,6 +41,33 @@ def knowledge_base_of(resource: Resource) -> int | None:
     """The knowledge base that a built-in id names."""
     base = _KNOWLEDGE_BASE.fullmatch(resource.id) if is_builtin(resource) else None
     return int(base[1]) if base else None
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTarget(Target):
+    """A built-in resource under another id."""
+
+    resource: Resource
+    token: None = None
+
+    @classmethod
+    def read(cls, keys: Keys) -> "BuiltinTarget":
+        try:
+            resource = parse_resource(keys.text("use"))
+        except Invalid:
+            resource = None
+        if resource is None or not is_builtin(resource):
+            raise keys.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
+        return cls(resource)
+
+    @property
+    def address(self) -> str:
+        return str(self.resource)
+
+    @property
+    def bases(self) -> tuple[int, ...]:
+        base_id = knowledge_base_of(self.resource)
+        return () if base_id is None else (base_id,)
 
 
 @dataclass(frozen=True, slots=True)

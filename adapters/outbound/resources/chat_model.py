@@ -1,5 +1,5 @@
-"""A model behind a server, whatever protocol it speaks: its settings, the turns and tools that it is given, and its
-replies, whole or streamed.
+"""A model behind a server, whatever protocol it speaks: the turns and tools that it is given, and its replies, whole
+or streamed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from adapters.outbound.resources.answers import Lines, data_of
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer
+from adapters.outbound.resources.model_settings import ChatModel
 from domain.json_text import loads
 from domain.routing.model import Usage
 from ports.resources import Role, Turn
@@ -19,9 +20,6 @@ MAX_ARGUMENTS = 100_000
 """Characters of the arguments of a streamed tool call."""
 MAX_CALLS = 64
 """Tool calls in one reply."""
-
-CHAT_COMPLETIONS, RESPONSES = "chat-completions", "responses"
-"""The protocols, as kinds of rules."""
 
 _PER_MESSAGE = 4
 
@@ -96,53 +94,6 @@ class ToolOffer:
     name: str
     description: str
     parameters: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatTool:
-    """A tool of a rule: `parameters` is its JSON Schema, `url` takes them by POST; with `confirm` a person
-    decides."""
-
-    name: str
-    url: str
-    description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
-    confirm: bool = True
-    token: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class McpServer:
-    """An MCP server whose tools a model may use. `tools`: globs of those that it may use, all without any. `confirm`:
-    whether a person decides before each use, or globs of the tools of which that is so."""
-
-    name: str
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    tools: tuple[str, ...] = ()
-    confirm: bool | tuple[str, ...] = True
-    token: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ChatModel:
-    """A model behind a server; `url` is the base address up to and without `/chat/completions` or `/responses`.
-    `knowledge`: the ids of bases that it may search. `kind`: the protocol that the server speaks.
-    `approvals`: globs over names of tools for whose use a person decides, whatever the tools say themselves."""
-
-    url: str
-    model: str
-    system: str = ""
-    history_tokens: int = 4000
-    stream: bool = False
-    temperature: float | None = None
-    max_tokens: int | None = None
-    tools: tuple[ChatTool, ...] = ()
-    knowledge: tuple[int, ...] = ()
-    token: str | None = field(default=None, repr=False)
-    kind: str = CHAT_COMPLETIONS
-    mcp_servers: tuple[McpServer, ...] = ()
-    approvals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

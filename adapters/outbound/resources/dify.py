@@ -19,12 +19,11 @@ from adapters.outbound.resources.json_events import json_events
 from adapters.outbound.resources.messages import BadAnswer, checked_artifact, usage_of
 from adapters.outbound.resources.model_runner import message_text
 from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
+from adapters.outbound.resources.targets import Keys, Target
 from domain.routing.model import InputFile, ResultArtifact, RunDelta, RunRequest, RunResult
 from ports.http import Http, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed, ResourceStates
 
-DIFY = "dify"
-"""The kind of rules."""
 STOP_SECONDS = 2.0
 """For the request that ends an answer which nobody waits for any more."""
 _CONVERSATION = "conversation_id"
@@ -33,7 +32,7 @@ _MAX_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
-class DifyTarget:
+class DifyTarget(Target):
     """`url`: the address of the API, up to and with `/v1`. `inputs`: values of the variables of the app. `files`: the
     app takes files, which Dify fetches from their signed addresses."""
 
@@ -41,6 +40,11 @@ class DifyTarget:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     files: bool = False
     token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> "DifyTarget":
+        files = keys.flag("files", default=False)
+        return cls(keys.url("url"), keys.json_table("inputs"), files, keys.token())
 
 
 class DifyRunner:

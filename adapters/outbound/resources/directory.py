@@ -3,13 +3,8 @@
 from dataclasses import dataclass, replace
 
 from adapters.outbound.net.urls import safe_url
-from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import is_builtin
-from adapters.outbound.resources.chat_model import ChatModel
-from adapters.outbound.resources.dify import DIFY, DifyTarget
-from adapters.outbound.resources.flowise import FLOWISE, FlowiseTarget
-from adapters.outbound.resources.langgraph_server import LangGraphAgent
-from adapters.outbound.resources.rules import A2aTarget, BuiltinTarget, GrpcTarget, HttpTarget, Rule
+from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from adapters.outbound.resources.stored_agents import StoredAgents
 from domain.access.model import Caller
@@ -65,26 +60,6 @@ class Directory:
         return replace(self._shown(rule), source=AGENT, agent_id=agent.id, line=0)
 
     def _shown(self, rule: Rule) -> ResourceRule:
-        target, where = rule.target, (rule.timeout or self.default_seconds, rule.line)
-        if isinstance(target, BuiltinTarget):
-            return ResourceRule(RULE, rule.match, "builtin", str(target.resource), *where)
-        has_token = target.token is not None
-        if isinstance(target, GrpcTarget):
-            return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
-        if isinstance(target, AgUiAgent):
-            return ResourceRule(RULE, rule.match, "ag-ui", safe_url(target.url), *where, has_token=has_token)
-        if isinstance(target, LangGraphAgent):
-            shown = ResourceRule(
-                RULE, rule.match, "langgraph", safe_url(target.url), *where, has_token=has_token
-            )
-            return replace(shown, model=target.assistant)
-        if not isinstance(target, ChatModel):
-            kinds = {HttpTarget: "http", A2aTarget: "a2a", DifyTarget: DIFY, FlowiseTarget: FLOWISE}
-            kind = kinds[type(target)]
-            return ResourceRule(RULE, rule.match, kind, safe_url(target.url), *where, has_token=has_token)
-        tools, address = tuple(tool.name for tool in target.tools), safe_url(target.url)
-        rule_of_model = ResourceRule(
-            RULE, rule.match, target.kind, address, *where, target.model, tools, has_token
-        )
-        servers = tuple(server.name for server in target.mcp_servers)
-        return replace(rule_of_model, knowledge=target.knowledge, mcp_servers=servers)
+        target, seconds = rule.target, rule.timeout or self.default_seconds
+        shown = ResourceRule(RULE, rule.match, rule.kind, target.address, seconds, rule.line)
+        return replace(shown, has_token=target.token is not None, **target.details())

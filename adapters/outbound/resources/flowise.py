@@ -17,20 +17,22 @@ from adapters.outbound.resources.json_events import json_events
 from adapters.outbound.resources.messages import BadAnswer, usage_of
 from adapters.outbound.resources.model_runner import message_text
 from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
+from adapters.outbound.resources.targets import Keys, Target
 from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.http import Http, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
-FLOWISE = "flowise"
-"""The kind of rules."""
-
 
 @dataclass(frozen=True, slots=True)
-class FlowiseTarget:
+class FlowiseTarget(Target):
     """`url`: the whole address of the flow, `.../api/v1/prediction/<id>`."""
 
     url: str
     token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> "FlowiseTarget":
+        return cls(keys.url("url"), keys.token())
 
 
 @dataclass(frozen=True, slots=True)

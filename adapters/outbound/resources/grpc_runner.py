@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -12,9 +14,18 @@ from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
 from adapters import trace_context
-from adapters.outbound.net.tls import ClientTls, TlsContents, channel_credentials
+from adapters.outbound.net.tls import (
+    BadCertificate,
+    ClientTls,
+    PemSetting,
+    TlsContents,
+    TlsFiles,
+    WatchedFiles,
+    channel_credentials,
+)
 from adapters.outbound.resources import messages
 from adapters.outbound.resources.answers import gathered, usable
+from adapters.outbound.resources.targets import BadRules, Keys, Target
 from adapters.rpc.messages import to_message
 from adapters.tasks import end
 from domain.channels.answers import Choice
@@ -53,6 +64,64 @@ _TLS_FAULTS = {
 
 DRAIN_SECONDS = 3600.0
 """The longest time of a message (`rules.MAX_TIMEOUT`)."""
+
+
+TLS_KEYS = ("ca_file", "cert_file", "key_file", "server_name")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTls:
+    """`server_name`: the name that the resource's certificate must have; empty: that of the target."""
+
+    files: TlsFiles
+    server_name: str = ""
+
+    def watched(self) -> ClientTls:
+        """Raises `BadCertificate`."""
+        return ClientTls(WatchedFiles(self.files, lambda: datetime.now(UTC)), self.server_name)
+
+
+def _file(name: str, path: str | None) -> PemSetting | None:
+    return PemSetting(name, Path(path).expanduser()) if path else None
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcTarget(Target):
+    target: str
+    tls: RuleTls | None = None
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> "GrpcTarget":
+        target = keys.text("target")
+        if any(character.isspace() for character in target) or "://" in target:
+            raise keys.fault("target", "must be a gRPC target such as runner.internal:50052")
+        return cls(target, _read_tls(keys), keys.token())
+
+    @property
+    def address(self) -> str:
+        return self.target
+
+
+def _read_tls(keys: Keys) -> RuleTls | None:
+    is_on = keys.flag("tls", default=False)
+    texts = {key: keys.text(key, "") for key in TLS_KEYS}
+    if not is_on:
+        for key, text in texts.items():
+            if text:
+                raise keys.fault(key, "is of no use without tls = true")
+        return None
+    for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
+        if texts[key] and not texts[other]:
+            raise keys.fault(key, f"is of no use without {other}")
+    own, own_key = _file("cert_file", texts["cert_file"]), _file("key_file", texts["key_file"])
+    authorities = _file("ca_file", texts["ca_file"]) or _file("SSL_CERT_FILE", keys.secrets("SSL_CERT_FILE"))
+    tls = RuleTls(TlsFiles(own, own_key, authorities), texts["server_name"])
+    try:
+        tls.watched()
+    except BadCertificate as error:
+        raise BadRules(str(error), keys.line(str(error).partition(":")[0])) from None
+    return tls
 
 
 class GrpcChannels:

@@ -15,6 +15,7 @@ from adapters.outbound.resources.answers import (
     usable,
 )
 from adapters.outbound.resources.call_headers import call_headers
+from adapters.outbound.resources.targets import Keys, Target
 from domain.json_text import loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
@@ -22,6 +23,16 @@ from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
 _DELTA = "textDelta"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpTarget(Target):
+    url: str
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> "HttpTarget":
+        return cls(keys.url("url"), keys.token())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.outbound.resources.builtin import knowledge_base_of
 from adapters.outbound.resources.chat_model import ToolCall, ToolOffer
+from adapters.outbound.resources.model_settings import SEARCH
 from adapters.outbound.resources.model_tools import BAD_ARGUMENTS
 from domain.knowledge.answers import NOT_SEARCHED, is_empty, nothing_found
 from domain.knowledge.citations import NumberedPassage, Passages, as_json, sources, without_marks
@@ -17,7 +18,6 @@ from domain.rendering import off_loop
 from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.resources import Downstream, DownstreamFailed, KnowledgeReader, Role, Turn
 
-SEARCH = "search_knowledge"
 MOST_SEARCHES = 6
 """In one answer."""
 MOST_PASSAGES = 5

@@ -13,6 +13,7 @@ from typing import Any
 from adapters.outbound.resources.answers import GATHER_SECONDS, broken_exchange, own_words, refused_answer
 from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
+from adapters.outbound.resources.targets import Keys, Target
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
@@ -28,7 +29,7 @@ _RUN_ID = re.compile(r"[0-9A-Fa-f-]{36}")
 
 
 @dataclass(frozen=True, slots=True)
-class LangGraphAgent:
+class LangGraphAgent(Target):
     """An assistant (its id, or the name of its graph) of a LangGraph server; `url` is the server's base address.
 
     `stream`: the texts of models are shown while they are made. `images`: pictures go along as content blocks.
@@ -41,6 +42,20 @@ class LangGraphAgent:
     images: bool = False
     bearer: bool = False
     token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> LangGraphAgent:
+        return cls(
+            url=keys.url("url"),
+            assistant=keys.text("assistant"),
+            stream=keys.flag("stream", default=False),
+            images=keys.flag("images", default=False),
+            bearer=keys.flag("bearer", default=False),
+            token=keys.token(),
+        )
+
+    def details(self) -> Mapping[str, Any]:
+        return {"model": self.assistant}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from adapters import trace_context
-from adapters.outbound.resources.chat_model import McpServer
+from adapters.outbound.resources.model_settings import McpServer
 from adapters.outbound.resources.model_tools import MAX_RESULT
 from adapters.version import VERSION
 from domain.json_text import loads

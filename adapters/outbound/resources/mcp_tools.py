@@ -14,7 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from adapters.outbound.net.urls import safe_url
-from adapters.outbound.resources.chat_model import McpServer, ToolCall, ToolOffer
+from adapters.outbound.resources.chat_model import ToolCall, ToolOffer
+from adapters.outbound.resources.model_settings import McpServer
 from adapters.outbound.resources.model_tools import UNREACHABLE, Tool, matches
 from domain.json_text import is_too_deep
 from ports.http import Http

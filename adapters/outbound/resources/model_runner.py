@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.resources import chat_model
 from adapters.outbound.resources.answers import gathered
 from adapters.outbound.resources.builtin import knowledge_base_of
-from adapters.outbound.resources.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
+from adapters.outbound.resources.knowledge_tool import INSTRUCTION, Knowledge, KnowledgeRun, kept
 from adapters.outbound.resources.mcp_tools import McpTools
 from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
 from adapters.outbound.resources.model_client import ModelClient
+from adapters.outbound.resources.model_settings import SEARCH, ChatModel
 from adapters.outbound.resources.model_tools import (
     BAD_ARGUMENTS,
     INTERRUPTED,
@@ -69,7 +70,7 @@ class ModelRunner:
         self,
         http: Http,
         history: ChatHistory,
-        model: chat_model.ChatModel,
+        model: ChatModel,
         knowledge: Knowledge | None = None,
     ) -> None:
         self._history = history

@@ -7,7 +7,8 @@ from hashlib import sha256
 from typing import Any
 
 from adapters.outbound.resources.call_headers import call_headers
-from adapters.outbound.resources.chat_model import ChatTool, ToolCall, ToolOffer
+from adapters.outbound.resources.chat_model import ToolCall, ToolOffer
+from adapters.outbound.resources.model_settings import ChatTool
 from ports.http import Http, HttpFailed, HttpRequest
 
 MAX_RESULT = 16_000

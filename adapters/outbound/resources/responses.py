@@ -11,7 +11,6 @@ from typing import Any
 from adapters.outbound.resources.chat_model import (
     MAX_ARGUMENTS,
     MAX_CALLS,
-    ChatModel,
     ChatProtocol,
     ModelInput,
     Reply,
@@ -19,6 +18,7 @@ from adapters.outbound.resources.chat_model import (
     string,
 )
 from adapters.outbound.resources.messages import BadAnswer, usage_of
+from adapters.outbound.resources.model_settings import ChatModel
 from adapters.outbound.resources.server_errors import ServerError
 from domain.routing.model import Usage
 from ports.resources import Role, Turn

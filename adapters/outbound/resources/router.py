@@ -3,39 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from math import ldexp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adapters.outbound.resources.a2a.cards import CardCache
-from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.builtin import Builtins
-from adapters.outbound.resources.chat_model import ChatModel
-from adapters.outbound.resources.dify import DifyRunner, DifyTarget
-from adapters.outbound.resources.flowise import FlowiseRunner, FlowiseTarget
-from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.resources.http_runner import HttpRunner
-from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
-from adapters.outbound.resources.langgraph_runner import LangGraphRunner
-from adapters.outbound.resources.langgraph_server import LangGraphAgent
+from adapters.outbound.resources.kinds import KINDS, Parts
+from adapters.outbound.resources.knowledge_tool import Knowledge
 from adapters.outbound.resources.model_runner import ModelRunner
-from adapters.outbound.resources.rules import A2aTarget, BuiltinTarget, GrpcTarget, HttpTarget, Rule
+from adapters.outbound.resources.model_settings import ChatModel
+from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
-from ports.http import Http
-from ports.resources import (
-    AgentTasks,
-    ChatHistory,
-    Downstream,
-    DownstreamFailed,
-    KnowledgeReader,
-    ResourceStates,
-    Turn,
-)
-
-if TYPE_CHECKING:
-    from adapters.outbound.resources.a2a.runner import A2aRunner
+from ports.resources import Downstream, DownstreamFailed, Turn
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 20.0
@@ -104,7 +86,6 @@ class GivenTurns:
         return
 
 
-Retry = Callable[[Downstream], Downstream]
 FindAgent = Callable[[Resource, str], Awaitable[Downstream | None]]
 """Gives what runs the stored agent behind a resource id, for an instance of that owner."""
 
@@ -169,52 +150,14 @@ class Timed:
         return await self.inner.run(request)
 
 
-@dataclass(frozen=True, slots=True)
-class Runners:
-    """Builds runners over the shared HTTP client, gRPC connections, chat history and states of resources."""
+class Runners(Parts):
+    """Builds runners."""
 
-    http: Http
-    channels: GrpcChannels
-    history: ChatHistory
-    states: ResourceStates
-    tasks: AgentTasks
-    builtins: Builtins
-    reader: KnowledgeReader
-    retry: Retry
-    cards: CardCache = field(default_factory=CardCache)
+    __slots__ = ()
 
     def build(self, rule: Rule) -> Downstream:
-        runner: Downstream
-        match rule.target:
-            case BuiltinTarget(resource):
-                runner = self.builtins.get(resource)
-            case HttpTarget(url, token):
-                runner = self.retry(HttpRunner(self.http, url, token))
-            case GrpcTarget(target, tls, token):
-                watched = tls.watched() if tls else None
-                runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
-            case LangGraphAgent() as graph:
-                runner = self.retry(LangGraphRunner(self.http, self.states, graph))
-            case AgUiAgent() as agent:
-                # loads the models of the protocol
-                from adapters.outbound.resources.ag_ui_runner import AgUiRunner
-
-                runner = self.retry(AgUiRunner(self.http, self.states, agent))
-            case DifyTarget() as dify:
-                runner = self.retry(DifyRunner(self.http, self.states, dify))
-            case FlowiseTarget() as flowise:
-                runner = self.retry(FlowiseRunner(self.http, flowise))
-            case ChatModel() as model:
-                chat = ModelRunner(self.http, self.history, model, Knowledge(self.reader))
-                runner = WithSources(self.retry(chat))
-            case A2aTarget() as a2a:
-                runner = self.retry(self.for_agent(a2a))
+        runner = KINDS[rule.kind].runner(self, rule.target)
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
-
-    def for_agent(self, target: A2aTarget) -> "A2aRunner":
-        from adapters.outbound.resources.a2a.runner import A2aRunner  # its library takes half a second
-
-        return A2aRunner(self.http, self.states, self.tasks, target, self.cards)
 
     def for_url(self, url: str) -> Downstream:
         """What runs everything that no rule and no built-in takes."""

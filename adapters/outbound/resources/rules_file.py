@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.outbound.resources.rules import BadRules, Rule, Secrets, parse_rules
+from adapters.outbound.resources.rules import Rule, parse_rules
+from adapters.outbound.resources.targets import BadRules, Secrets
 from domain.routing.model import Resource
 from ports.resources import Downstream
 

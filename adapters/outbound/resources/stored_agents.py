@@ -5,11 +5,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.outbound.resources.a2a.target import A2aTarget
 from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
+from adapters.outbound.resources.grpc_runner import GrpcTarget
+from adapters.outbound.resources.kinds import a2a_runner
 from adapters.outbound.resources.messages import request_json
 from adapters.outbound.resources.recorder import Recorder
 from adapters.outbound.resources.router import Runners, Unconnected
-from adapters.outbound.resources.rules import A2aTarget, GrpcTarget, Rule
+from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.access.sharing import Level
@@ -163,7 +166,7 @@ class StoredAgents:
             runners = _of_agent(agent, runners)
         if rule is None or not isinstance(rule.target, A2aTarget):
             raise DownstreamFailed(f"no A2A agent is behind {task.resource} any more", retryable=False)
-        return await runners.for_agent(rule.target).poll(task)
+        return await a2a_runner(runners, rule.target).poll(task)
 
 
 @dataclass(frozen=True, slots=True)

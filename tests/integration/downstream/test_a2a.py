@@ -15,8 +15,8 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.a2a import bridge
 from adapters.outbound.resources.a2a.runner import A2aRunner
+from adapters.outbound.resources.a2a.target import A2aTarget
 from adapters.outbound.resources.router import Retrying
-from adapters.outbound.resources.rules import A2aTarget
 from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.channels.messages import ThreadMessage
 from domain.routing.conversation import WITHDRAWN

@@ -10,7 +10,6 @@ from aiohttp import web
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
-from adapters.outbound.resources.chat_model import ChatModel, ChatTool
 from adapters.outbound.resources.knowledge_tool import (
     GONE,
     MOST_PASSAGES,
@@ -21,6 +20,7 @@ from adapters.outbound.resources.knowledge_tool import (
     WithSources,
 )
 from adapters.outbound.resources.model_runner import MAX_ROUNDS, ModelRunner
+from adapters.outbound.resources.model_settings import ChatModel, ChatTool
 from domain.knowledge.model import SearchResult
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed

@@ -6,24 +6,19 @@ from pathlib import Path
 import pytest
 
 from adapters.outbound.net.tls import TlsFiles
+from adapters.outbound.resources.a2a.target import A2aTarget
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
-from adapters.outbound.resources.chat_model import ChatModel, McpServer
+from adapters.outbound.resources.builtin import BuiltinTarget
 from adapters.outbound.resources.dify import DifyTarget
 from adapters.outbound.resources.flowise import FlowiseTarget
+from adapters.outbound.resources.grpc_runner import GrpcTarget, RuleTls
+from adapters.outbound.resources.http_runner import HttpTarget
+from adapters.outbound.resources.kinds import PRESETS
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
-from adapters.outbound.resources.presets import PRESETS
-from adapters.outbound.resources.rules import (
-    A2aTarget,
-    BadRules,
-    BuiltinTarget,
-    GrpcTarget,
-    HttpTarget,
-    Rule,
-    RuleTls,
-    named_bases,
-    parse_rules,
-)
+from adapters.outbound.resources.model_settings import ChatModel, McpServer
+from adapters.outbound.resources.rules import Rule, named_bases, parse_rules
 from adapters.outbound.resources.rules_file import RulesFile
+from adapters.outbound.resources.targets import BadRules
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource
 from ports.resources import Downstream

@@ -33,9 +33,8 @@ from google.protobuf.json_format import ParseError
 
 from adapters.outbound.net.urls import base_address
 from adapters.outbound.resources.a2a.bridge import Bridge
-from adapters.outbound.resources.a2a.cards import CardCache
+from adapters.outbound.resources.a2a.target import A2aTarget, CardCache
 from adapters.outbound.resources.answers import broken_exchange, own_words, usable
-from adapters.outbound.resources.rules import A2aTarget
 from domain.rendering import off_loop
 from ports.http import Http, HttpFailed
 from ports.resources import DownstreamFailed

@@ -10,10 +10,9 @@ from typing import Any, cast
 from a2a.types import Message
 
 from adapters.outbound.resources.a2a.agent import Agent, TaskRefused
-from adapters.outbound.resources.a2a.cards import CardCache
 from adapters.outbound.resources.a2a.messages import TaskReader, message_of
+from adapters.outbound.resources.a2a.target import A2aTarget, CardCache
 from adapters.outbound.resources.answers import usable
-from adapters.outbound.resources.rules import A2aTarget
 from adapters.tasks import seen
 from domain.routing.conversation import WITHDRAWN
 from domain.routing.model import TAKES_LONGER, AgentTask, RunRequest, RunResult

@@ -1,7 +1,25 @@
-"""Agent cards that were read, for as long as they are good."""
+"""Agents that speak A2A, as rules name them, and the cards of them that were read."""
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from adapters.outbound.resources.targets import Keys, Target
+
+
+@dataclass(frozen=True, slots=True)
+class A2aTarget(Target):
+    """An agent that speaks A2A. `url` is its base address, or that of its agent card. `stream`: None does as the card
+    says."""
+
+    url: str
+    stream: bool | None = None
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, keys: Keys) -> "A2aTarget":
+        stream = keys.value("stream", bool, "true or false")
+        return cls(keys.url("url"), stream, keys.token())
+
 
 CARD_SECONDS = 300.0
 """How long a card is used before it is read again; it is read again at once after a failure."""
