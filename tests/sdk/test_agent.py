@@ -1,6 +1,7 @@
 """Agents written with the SDK, asked as its users ask theirs in tests."""
 
 import asyncio
+import functools
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -79,6 +80,43 @@ def blocking_pieces(message: Message) -> Iterator[str]:
 async def test_a_handler_may_be_any_kind_of_function(handler: Any) -> None:
     reply = await AgentTest(agent_of(handler)).ask_async("hello")
     assert reply.text == f"{handler.__name__.replace('returning', 'async').replace('_pieces', '')} hello"
+
+
+class Assistant:
+    """Handlers that are no functions with `async`, but return what such a function returns."""
+
+    async def __call__(self, message: Message) -> str:
+        return f"object {message.text}"
+
+
+async def pieces(message: Message) -> AsyncIterator[str]:
+    yield "object "
+    yield message.text
+
+
+def decorated(handler: Any) -> Any:
+    @functools.wraps(handler)
+    def wrapper(message: Message) -> Any:
+        return handler(message)
+
+    return wrapper
+
+
+HANDLERS = [Assistant(), decorated(Assistant()), decorated(pieces), functools.partial(pieces)]
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+async def test_what_a_handler_returns_decides_how_it_is_read(handler: Any) -> None:
+    reply = await AgentTest(agent_of(handler)).ask_async("hello")
+    assert reply.text == "object hello"
+
+
+async def test_a_handler_that_stops_an_iteration_has_failed() -> None:
+    def first_of_none(message: Message) -> str:
+        return next(iter([]))
+
+    reply = await AgentTest(agent_of(first_of_none, timeout=20)).ask_async("hello")
+    assert reply.json == {"error": "the agent failed"}
 
 
 async def test_an_agent_without_text_answers_nothing() -> None:

@@ -54,11 +54,13 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return seconds
 
 
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_refused_call_is_made_again_when_the_server_says_so(waited: list[float], status: int) -> None:
+@pytest.mark.parametrize(("status", "method"), [(429, "POST"), (429, "GET"), (503, "GET"), (503, "PUT")])
+async def test_a_refused_call_is_made_again_when_the_server_says_so(
+    waited: list[float], status: int, method: str
+) -> None:
     server = Server(busy(status), OK)
     async with server.client() as client:
-        assert (await client.request("POST", "/api/agent/keys", json={}))["messageId"] == "send-1"
+        assert (await client.request(method, "/api/agent/keys"))["messageId"] == "send-1"
     assert waited == [2]
 
 
@@ -96,7 +98,7 @@ async def test_a_message_is_sent_again_with_the_same_key() -> None:
     assert keys[3] == "order-1"
 
 
-@pytest.mark.parametrize("answer", [BROKEN, httpx.ReadTimeout("slow"), httpx.Response(502)])
+@pytest.mark.parametrize("answer", [BROKEN, httpx.ReadTimeout("slow"), httpx.Response(502), busy()])
 async def test_what_could_be_done_twice_is_not_repeated(answer: Answer) -> None:
     server = Server(answer, OK)
     async with server.client() as client:
@@ -140,6 +142,36 @@ async def test_an_error_has_its_field_and_its_message(body: bytes, message: str,
         with pytest.raises(ApiError) as refused:
             await client.instance(7)
     assert (refused.value.status, refused.value.message, refused.value.field) == (400, message, field)
+
+
+async def test_files_and_exports_are_bytes() -> None:
+    server = Server(busy(429), httpx.Response(200, content=b"rating\r\ndown\r\n"), httpx.Response(404))
+    async with server.client() as client:
+        export = await client.download("/api/agent/feedback/export", params={"rating": "down"})
+        with pytest.raises(ApiError, match="404"):
+            await client.download("/api/agent/kb/download/7")
+    assert export == b"rating\r\ndown\r\n"
+    assert server.requests[1].url.query == b"rating=down"
+
+
+async def test_an_answer_that_is_not_json_is_told() -> None:
+    server = Server(httpx.Response(200, html="<html>another service</html>"))
+    async with server.client() as client:
+        with pytest.raises(ApiError, match="the answer is text/html; charset=utf-8 instead of JSON"):
+            await client.instances()
+
+
+@pytest.mark.parametrize(
+    "error", [httpx.UnsupportedProtocol("no http://"), httpx.LocalProtocolError("Illegal header value")]
+)
+async def test_an_address_or_key_that_cannot_work_is_told_at_once(error: Exception) -> None:
+    server = Server(error)
+    async with server.client() as client:
+        with pytest.raises(ConnectionFailed):
+            await client.instances()
+        with pytest.raises(ConnectionFailed):
+            await anext(client.events())
+    assert len(server.requests) == 2
 
 
 async def test_the_key_and_the_user_go_along_and_ids_are_quoted() -> None:

@@ -22,7 +22,8 @@ class AsyncClient:
 
     `base_url`: the address of the gateway. `user_id`: for whom a service acts that calls with the internal service
     key. `timeout`: seconds for an answer. `retries`: how often a call is made again that was refused with 429 or 503,
-    or whose connection broke; calls that change something only where that cannot do it twice.
+    or whose connection broke; after all but 429 only calls that cannot do anything twice. Proxies are those of the
+    environment (`HTTPS_PROXY`, `NO_PROXY`), certificates those of `SSL_CERT_FILE`, unless `transport` has others.
 
     The methods return the JSON of the answers, typed as in `switchboard_sdk.types`. They raise `ApiError` and
     `ConnectionFailed`. What has no method here is reached by `request` and `pages`.
@@ -65,16 +66,38 @@ class AsyncClient:
         timeout: float | None = None,
     ) -> Any:
         """Make any call, and return the JSON of its answer. `params` that are None are left out."""
+        response = await self._answer(
+            method, path, params=params, json=json, files=files, headers=headers, timeout=timeout
+        )
+        return _http.value_of(response)
+
+    async def download(
+        self, path: str, *, params: Mapping[str, Any] | None = None, timeout: float | None = None
+    ) -> bytes:
+        """The bytes of a file or an export, such as `/api/agent/feedback/export`."""
+        return _http.content_of(await self._answer("GET", path, params=params, timeout=timeout))
+
+    async def _answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None,
+        timeout: float | None,
+        headers: Mapping[str, str] | None = None,
+        **body: Any,
+    ) -> httpx.Response:
+        """The answer of the last try; a refusal is one, too."""
         query, tries = query_of(params or {}), Tries.of(self._retries, method, headers or {})
         limit = self._http.timeout if timeout is None else timeout
         while True:
             try:
                 response = await self._http.request(
-                    method, path, params=query, json=json, files=files, headers=headers, timeout=limit
+                    method, path, params=query, headers=headers, timeout=limit, **body
                 )
                 seconds = tries.after_answer(response)
                 if seconds is None:
-                    return _http.value_of(response)
+                    return response
             except httpx.TransportError as error:
                 seconds = tries.after_error(error)
                 if seconds is None:
@@ -120,8 +143,10 @@ class AsyncClient:
                             for event in stream.feed(piece):
                                 yield event
                         seconds = tries.next()
-            except httpx.TransportError:
-                seconds = tries.next()
+            except httpx.TransportError as error:
+                seconds = tries.after_error(error)
+                if seconds is None:
+                    raise ConnectionFailed(f"GET {path_of('events')}: {error}") from error
             await asyncio.sleep(seconds)
 
     async def send(

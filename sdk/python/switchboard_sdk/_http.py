@@ -19,10 +19,12 @@ MAX_WAIT = 60.0
 """Seconds: a call that may be tried again later than that fails at once."""
 STREAM_TIMEOUT = httpx.Timeout(10, read=45)
 """There is a sign of life every 15 seconds."""
-BUSY = (429, 503)
-"""Statuses with which a call was refused before anything was done."""
-BROKEN = (502, 504)
-"""Statuses of proxies that do not tell whether anything was done."""
+BUSY = 429
+"""The status with which a call was refused before anything was done."""
+BROKEN = (502, 503, 504)
+"""Statuses of gateways that do not tell whether anything was done: 503 also where the core did not answer in time."""
+UNSENDABLE = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
+"""Errors of an address or key that no server can be called with."""
 
 
 def headers_of(api_key: str, user_id: str | None) -> dict[str, str]:
@@ -79,7 +81,7 @@ class Tries:
 
     def after_answer(self, response: httpx.Response) -> float | None:
         """Seconds after which the call is made once more; None if it is not."""
-        if response.status_code in BUSY or (self.repeatable and response.status_code in BROKEN):
+        if response.status_code == BUSY or (self.repeatable and response.status_code in BROKEN):
             seconds = self.next()
             if (asked := retry_after(response)) is not None:
                 seconds = asked
@@ -88,6 +90,8 @@ class Tries:
 
     def after_error(self, error: httpx.TransportError) -> float | None:
         """As `after_answer`. What was not connected was not carried out."""
+        if isinstance(error, UNSENDABLE):
+            return None
         never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
         seconds = self.next()
         return seconds if self.made <= self.retries and (self.repeatable or never_sent) else None
@@ -105,9 +109,20 @@ def retry_after(response: httpx.Response) -> float | None:
 
 def value_of(response: httpx.Response) -> Any:
     """The JSON of an answer, None for one without a body. Raises `ApiError`."""
-    if response.is_success:
+    if not response.is_success:
+        raise error_of(response)
+    try:
         return response.json() if response.content else None
-    raise error_of(response)
+    except ValueError:
+        kind = response.headers.get("content-type", "of no type")
+        raise ApiError(response.status_code, f"the answer is {kind} instead of JSON; use download") from None
+
+
+def content_of(response: httpx.Response) -> bytes:
+    """The bytes of an answer. Raises `ApiError`."""
+    if not response.is_success:
+        raise error_of(response)
+    return response.content
 
 
 def error_of(response: httpx.Response) -> ApiError:

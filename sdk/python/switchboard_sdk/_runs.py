@@ -2,9 +2,10 @@
 
 import asyncio
 import contextvars
+import functools
 import inspect
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
@@ -59,10 +60,11 @@ class Run:
 
     async def _collected(self, handler: Handler, message: Message) -> Answer:
         """The whole answer. Text that is yielded becomes a delta; what is returned is complete as it is."""
-        if not _is_generator(handler):
-            return answer_of(await _returned(handler, message))
+        made = await _returned(handler, message)
+        if not inspect.isasyncgen(made) and not inspect.isgenerator(made):
+            return answer_of(made)
         answer = Answer()
-        async with aclosing(_yielded(handler, message)) as parts:
+        async with aclosing(made if inspect.isasyncgen(made) else _in_threads(made)) as parts:
             async for part in parts:
                 piece = answer_of(part)
                 if piece.text:
@@ -131,27 +133,27 @@ class Runs:
             self._size -= len(forgotten.body or b"")
 
 
-def _is_generator(handler: Handler) -> bool:
-    return inspect.isasyncgenfunction(handler) or inspect.isgeneratorfunction(handler)
-
-
 async def _returned(handler: Handler, message: Message) -> object:
-    if inspect.iscoroutinefunction(handler):
-        return await handler(message)
-    return await _in_thread(handler, message)
+    """What the handler returns: a generator, or the whole answer. It may be an object, or decorated."""
+    is_quick = inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
+    made = handler(message) if is_quick else await _in_thread(handler, message)
+    return await made if inspect.isawaitable(made) else made
 
 
-async def _yielded(handler: Handler, message: Message) -> AsyncGenerator[object, None]:
-    if inspect.isasyncgenfunction(handler):
-        async with aclosing(handler(message)) as parts:
-            async for part in parts:
-                yield part
-    else:
-        generator = handler(message)
-        while (part := await _in_thread(next, generator, _END)) is not _END:
-            yield part
+async def _in_threads(generator: Iterator[object]) -> AsyncGenerator[object, None]:
+    while (part := await _in_thread(next, generator, _END)) is not _END:
+        yield part
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(_threads, context.run, function, *arguments)
+    call = functools.partial(context.run, _without_stop, function, *arguments)
+    return await asyncio.get_running_loop().run_in_executor(_threads, call)
+
+
+def _without_stop(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the function. A `StopIteration` would never reach whoever waits for the thread."""
+    try:
+        return function(*arguments)
+    except StopIteration as error:
+        raise RuntimeError("the handler raised StopIteration") from error

@@ -22,8 +22,8 @@ export interface ClientOptions {
   /** Seconds for an answer. */
   timeout?: number;
   /**
-   * How often a call is made again that was refused with 429 or 503, or whose connection broke; calls that change
-   * something only where that cannot do it twice.
+   * How often a call is made again that was refused with 429 or 503, or whose connection broke; after all but 429
+   * only calls that cannot do anything twice.
    */
   retries?: number;
 }
@@ -50,9 +50,11 @@ export class Client {
   constructor(options: ClientOptions) {
     const { url, key, userId, timeout = 60, retries = 4 } = options;
     if (!url || !key) throw new TypeError("a client needs url, the address of the gateway, and key, an API key");
-    if (!URL.canParse(url)) throw new TypeError("url must be a whole address, such as http://localhost:3011");
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+      throw new TypeError("url must be a whole address, such as http://localhost:3011");
     this.#base = url.replace(/\/+$/, "");
     this.#headers = { authorization: `Bearer ${key}`, ...(userId ? { "x-user-id": userId } : {}) };
+    new Headers(this.#headers); // throws where the key or the user has characters that no header may have
     this.#timeout = timeout;
     this.#retries = retries;
   }

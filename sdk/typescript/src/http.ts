@@ -5,12 +5,12 @@ import { ConnectionFailed, SwitchboardError } from "./errors.js";
 
 /** Seconds: a call that may be tried again later than that fails at once. */
 const MAX_WAIT = 60;
-/** Statuses with which a call was refused before anything was done. */
-const BUSY = [429, 503];
-/** Statuses of proxies that do not tell whether anything was done. */
-const BROKEN = [502, 504];
+/** The status with which a call was refused before anything was done. */
+const BUSY = 429;
+/** Statuses of gateways that do not tell whether anything was done: 503 also where the core did not answer in time. */
+const BROKEN = [502, 503, 504];
 /** Statuses after which another try may work. */
-export const PASSING = [...BUSY, ...BROKEN];
+export const PASSING = [BUSY, ...BROKEN];
 /** Codes of errors before the request was sent. */
 const NEVER_SENT = [
   "ECONNREFUSED",
@@ -67,7 +67,7 @@ function fetchOnce(call: Call): Promise<Response> {
 
 /** Seconds after which a refused call is made once more; undefined if it is not. */
 function waitAfter(error: SwitchboardError, attempt: number, repeatable: boolean): number | undefined {
-  if (!BUSY.includes(error.status) && !(BROKEN.includes(error.status) && repeatable)) return undefined;
+  if (error.status !== BUSY && !(BROKEN.includes(error.status) && repeatable)) return undefined;
   const seconds = backOff(attempt, error.retryAfter);
   return seconds <= MAX_WAIT ? seconds : undefined;
 }

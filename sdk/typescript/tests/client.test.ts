@@ -74,6 +74,12 @@ test("what cannot be repeated is not, and a refusal has its reason", async () =>
     await assert.rejects(client.createAgent({ name: "A" }), ConnectionFailed);
     assert.equal(asked.length, 1);
   });
+  await scripted([json(503, { error: "the core is away" }, { "retry-after": "0" })], async (client, asked) => {
+    await assert.rejects(client.createAgent({ name: "A" }), SwitchboardError);
+    assert.equal(asked.length, 1);
+  });
+  assert.throws(() => new Client({ url: "switchboard:3011", key: "k" }), /url must be a whole address/);
+  assert.throws(() => new Client({ url: "http://switchboard", key: "sb_\nkey" }), TypeError);
   await scripted([json(400, { error: "settings.url: is missing" })], async (client) => {
     await assert.rejects(client.createAgent({ name: "A" }), (error) => {
       assert.ok(error instanceof SwitchboardError);
