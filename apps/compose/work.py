@@ -35,12 +35,14 @@ from domain.delivery.service import DeliveryService
 from domain.routing.agent_tasks import AgentTaskService
 from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
+from domain.routing.decisions import DecisionService
 from domain.routing.drafting import DraftService
 from domain.routing.events import EventService
 from domain.routing.forms import FormService
 from domain.routing.indicators import LingeringTyping
 from domain.routing.invocation import InvocationService
 from domain.routing.prompts import ChoiceService, PromptFeedback
+from domain.routing.running import RunService
 from domain.routing.service import ConversationService
 from ports.agents import AgentStore
 from ports.channels import Channels as AllChannels
@@ -91,19 +93,23 @@ class Work:
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
         earlier = PostgresEarlierMessages(database)
+        forms = FormService(self.prompt_feedback, clock, settings.agent_url)
         invocation = InvocationService(
-            downstream,
+            RunService(downstream, foundation.steady_clock, meter),
+            DecisionService(
+                self.approvals,
+                self.prompt_feedback,
+                ChoiceService(earlier),
+                PostgresFeedback(database),
+                forms,
+            ),
             self.approvals,
             channels.files,
             DraftService(LimitedDrafts(self.rate_limiter), storage.conversations, bus.grew),
             self.prompt_feedback,
             ContextService(earlier, channels.files, channels.reads, transcriber),
-            ChoiceService(earlier),
-            PostgresFeedback(database),
-            FormService(self.prompt_feedback, clock, settings.agent_url),
-            foundation.steady_clock,
+            forms,
             clock,
-            meter,
             settings.agent_url,
         )
         events = EventService(

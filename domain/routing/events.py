@@ -107,7 +107,7 @@ class EventService:
             await self._refuse(instance, event, NOT_VERIFIED)
             return await self._notice(instance, event)
         if event.canned_reply is not None:
-            await self.invocation.skip(context, queued, user_id)
+            await self.invocation.decisions.skip(context, queued, user_id)
             return Answer(event.canned_reply)
         return await self.invocation.answer(context, queued, user_id)
 
