@@ -10,7 +10,7 @@ from typing import TypeVar
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, Change, Event, Inquiry, RawAnswer
 from domain.instances.model import Instance
-from domain.refusals import NotFound, TooMany, Unavailable
+from domain.refusals import Conflict, NotFound, TooMany, Unavailable
 from ports.capabilities import AnswerWriter
 from ports.instances import InstanceStore
 from ports.queue import Answers, CallResult, Inbox, More, StoredCall
@@ -28,6 +28,10 @@ T = TypeVar("T")
 
 class CallNotFound(NotFound):
     """There is no event that an inquiry is about."""
+
+
+class CallEnded(Conflict):
+    """The event that another one is to go on with was answered, and its answer asks nothing."""
 
 
 @dataclass(eq=False)
@@ -54,11 +58,16 @@ class CallStreams:
                 del self._open[instance_id]
 
     async def find(self, instance_id: int, inquiry: Inquiry) -> StoredCall:
-        """The event that an inquiry is about, which is withdrawn where the inquiry says so. Raises `CallNotFound`."""
+        """The event that an inquiry is about, which is withdrawn where the inquiry says so. Raises `CallNotFound`,
+        `CallEnded`."""
         call = await self.inbox.find_call(instance_id, inquiry)
         if call is None:
             raise CallNotFound("there is no such message; it is unknown, or its time of retention is over")
         event = call.event
+        if inquiry.continued_by not in ("", event.key):
+            result = await self.inbox.outcome(call.id)
+            if result is not None and not (result.answer and result.answer.asks):
+                raise CallEnded("it has ended, and takes no further message")
         if inquiry.withdraws and event.session_id:
             deletion = Event(
                 f"{event.key}:withdrawn",

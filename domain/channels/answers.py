@@ -112,6 +112,11 @@ class Answer:
     usage: Usage | None = None
 
     @property
+    def asks(self) -> bool:
+        """Return True if the sender's next message answers it."""
+        return bool(self.choices or self.question or self.form_reference)
+
+    @property
     def has_buttons(self) -> bool:
         """Return True if it asks something that is over one day: its buttons are taken away then."""
         return bool(self.choices or self.form_reference)

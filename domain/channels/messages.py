@@ -324,10 +324,12 @@ class OptOut:
 @value
 class Inquiry:
     """A call about an earlier event, that of `key` or a later one of its conversation whose key begins with it and a
-    slash. `withdraws`: the event is not to be answered any more."""
+    slash. `withdraws`: the event is not to be answered any more. `continued_by`: the key of an event that goes on
+    with it, as long as it is not answered or its answer asks something."""
 
     key: str
     withdraws: bool = False
+    continued_by: str = ""
 
 
 @value

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,14 @@ class Recording:
 
 @dataclass
 class Step:
-    """What a graph does with a message or a resumption: it says something, and asks for something, or fails."""
+    """What a graph does with a message or a resumption: it says something, and asks for something, or fails. `calls`
+    are the tool calls of what it says; `next` is the step before which it stops at a breakpoint."""
 
     text: str = ""
     interrupt: Any = None
     error: str = ""
+    calls: Sequence[dict[str, Any]] = ()
+    next: str = ""
 
 
 @dataclass
@@ -113,10 +116,10 @@ class LangGraphServer:
         if command := body.get("command"):
             said = command["resume"]
         else:
-            (message,) = body["input"]["messages"]
-            said = message["content"]
-            if message["id"] not in [known["id"] for known in messages]:
-                messages.append(message)
+            sent = body["input"]["messages"] if body["input"] else []
+            said = sent[-1]["content"] if sent else None
+            known = [message["id"] for message in messages]
+            messages.extend(message for message in sent if message["id"] not in known)
         self.begun.append(said)
         run = _Run(str(uuid4()), thread, body["metadata"])
         self.runs.append(run)
@@ -138,7 +141,8 @@ class LangGraphServer:
     def _end(self, run: _Run) -> None:
         step = self.steps[run.thread]
         if step.text:
-            self.messages[run.thread].append({"type": "ai", "id": str(uuid4()), "content": step.text})
+            said = {"type": "ai", "id": str(uuid4()), "content": step.text, "tool_calls": list(step.calls)}
+            self.messages[run.thread].append(said)
         run.status = "error" if step.error else "interrupted" if step.interrupt else "success"
 
     def _cancel(self, run: _Run) -> None:
@@ -164,9 +168,10 @@ class LangGraphServer:
         runs = any(run.thread == thread and run.status == "running" for run in self.runs)
         return {
             "values": {"messages": self.messages[thread]},
-            "next": ["model"] if step.interrupt or step.error or runs else [],
+            "next": [step.next or "model"] if step.next or step.interrupt or step.error or runs else [],
             "tasks": [{"error": step.error or None}],
             "interrupts": interrupts,
+            "checkpoint_id": str(len(self.runs)),
         }
 
 

@@ -47,27 +47,31 @@ class Question:
     text: str = ""
     choices: tuple[Choice, ...] = ()
 
-    def resume(self, value: Any) -> Any:
-        """What the command holds; of several interrupts the others stay open."""
-        return value if self.alone else {self.id: value}
+    def answered(self, text: str, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of the run that resumes the thread with a text."""
+        return self._resumed(text)
 
-    def decided(self, permits: Sequence[bool]) -> Any:
-        """The value for decisions about all the actions."""
+    def decided(self, permits: Sequence[bool]) -> dict[str, Any]:
+        """The body for decisions about all the actions."""
         words = [
             self._answer(action, permit, REJECTED_BY_USER)
             for action, permit in zip(self.actions, permits, strict=True)
         ]
         return self._together(words)
 
-    def undecided(self, text: str) -> Any:
-        """The value where the sender wrote something else: no tool is used, and the agent reads what was written."""
+    def undecided(self, text: str, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The body where the sender wrote something else: no tool is used, and the agent reads what was written."""
         reason = f"{UNDECIDED} They wrote instead: {text}" if text else UNDECIDED
         return self._together([self._answer(action, False, reason) for action in self.actions])
 
-    def _together(self, words: Sequence[Mapping[str, Any]]) -> Any:
+    def _together(self, words: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if self.form == "decisions":
-            return {"decisions": list(words)}
-        return list(words) if self.form == "responses" else words[0]
+            return self._resumed({"decisions": list(words)})
+        return self._resumed(list(words) if self.form == "responses" else words[0])
+
+    def _resumed(self, value: Any) -> dict[str, Any]:
+        """Of several interrupts the others stay open."""
+        return {"command": {"resume": value if self.alone else {self.id: value}}}
 
     def _answer(self, action: Action, permit: bool, reason: str) -> dict[str, Any]:
         if self.form == "decisions":
@@ -99,7 +103,7 @@ def question_of(interrupts: Any) -> Question | None:
     if form == "decisions":
         return Question(id, form, alone, _requests(value))
     requests = value if form == "responses" else [value]
-    return Question(id, form, alone, tuple(_older(item) for item in _few(requests)))
+    return Question(id, form, alone, tuple(_older(item) for item in few(requests)))
 
 
 def _form(value: Any) -> str:
@@ -119,7 +123,8 @@ def permits(action: Action, approval: Approval | None) -> bool | None:
     return approval.permits
 
 
-def _few(actions: list[Any]) -> list[Any]:
+def few(actions: list[Any]) -> list[Any]:
+    """Raises `BadAnswer` for no actions, or too many."""
     if not 0 < len(actions) <= MAX_ACTIONS:
         raise BadAnswer(f"an interrupt asks for no tools, or for over {MAX_ACTIONS}")
     return actions
@@ -133,7 +138,7 @@ def _requests(value: Mapping[str, Any]) -> tuple[Action, ...]:
         if isinstance(config, dict) and isinstance(config.get("allowed_decisions"), list)
     }
     actions = []
-    for item in _few(value["action_requests"]):
+    for item in few(value["action_requests"]):
         if not isinstance(item, dict) or not isinstance(name := item.get("name", item.get("action")), str):
             raise BadAnswer("an action request of the interrupt has no name")
         confirmation = checked_confirmation(name, item.get("args", item.get("arguments")))

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from adapters.outbound.resources import langgraph_messages as thread_messages
 from adapters.outbound.resources.answers import ServerEvents, usable
+from adapters.outbound.resources.langgraph_breakpoints import Breakpoint, breakpoint_of
 from adapters.outbound.resources.langgraph_messages import Mark
 from adapters.outbound.resources.langgraph_questions import Question, permits, question_of
 from adapters.outbound.resources.langgraph_server import REQUEST, LangGraphAgent, LangGraphServer, run_id
@@ -24,6 +25,8 @@ MAX_EVENT = 4 * MAX_TEXT
 """Bytes of one event of a stream."""
 MAX_TRIES = 2
 """Runs that a request gets where the first was cancelled, as by a worker that was stopped."""
+
+Asked = Question | Breakpoint
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +73,7 @@ class Conversation:
         ids = list(self.asked)
         return ids[ids.index(request_id) :]
 
-    def decide(self, question: Question, request: RunRequest) -> bool:
+    def decide(self, question: Asked, request: RunRequest) -> bool:
         """Notes what the request decides about the next action of a question; False where it decides nothing."""
         if self.interrupt != question.id:
             self.interrupt, self.decisions = question.id, {}
@@ -83,7 +86,7 @@ class Conversation:
         self.decisions[request.request_id] = permit
         return True
 
-    def decided(self, question: Question) -> int:
+    def decided(self, question: Asked) -> int:
         """How many actions of a question are decided."""
         return len(self.decisions) if self.interrupt == question.id else 0
 
@@ -154,17 +157,17 @@ class _Exchange:
         if request.request_id in conversation.asked and (earlier := await self._earlier()):
             return earlier
         state = await self._server.state(self._thread, self._seconds) if conversation.waiting else None
-        question = question_of(state.get("interrupts")) if state else None
+        question = _question(state) if state else None
+        message = thread_messages.human_message(request, images=self._server.agent.images)
         if state is None or question is None:
-            message = thread_messages.human_message(request, images=self._server.agent.images)
             conversation.ask(request.request_id, Mark(request.request_id))
             return await self._begin({"input": {"messages": [message]}})
         conversation.ask(request.request_id, Mark.end_of(thread_messages.messages_of(state)))
-        value = self._reply(question)
-        if value is None:
+        body = self._reply(question, message)
+        if body is None:
             await self._save()
             return _asked(question, conversation.decided(question))
-        return await self._begin({"command": {"resume": question.resume(value)}})
+        return await self._begin(body)
 
     async def _earlier(self) -> RunResult | None:
         """The result of the run that this request has begun before; None without one, or if it was cancelled."""
@@ -185,13 +188,14 @@ class _Exchange:
         conversation.asked = {request_id: conversation.asked[request_id]}
         return await self._answer(state, retryable=not was_cancelled)
 
-    def _reply(self, question: Question) -> Any:
-        """The value that resumes the thread, None while further actions of the question are to be decided."""
+    def _reply(self, question: Asked, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The body of the run that goes on, None while further actions of the question are to be decided."""
         conversation, request = self._conversation, self._request
         if not question.actions:
-            return request.text if not request.files else message_text(request)
+            text = request.text if not request.files else message_text(request)
+            return question.answered(text, message)
         if not conversation.decide(question, request):
-            return question.undecided(message_text(request))
+            return question.undecided(message_text(request), message)
         if conversation.decided(question) < len(question.actions):
             return None
         return question.decided(list(conversation.decisions.values()))
@@ -248,7 +252,7 @@ class _Exchange:
         conversation = self._conversation
         if _stopped(state):
             raise self._not_ended(state, retryable)
-        question = question_of(state.get("interrupts"))
+        question = _question(state)
         conversation.waiting = question is not None
         await self._save()
         history = thread_messages.messages_of(state)
@@ -276,12 +280,17 @@ class _Exchange:
             log.warning("a run of LangGraph could not be cancelled: %s", error)
 
 
+def _question(state: Mapping[str, Any]) -> Asked | None:
+    """What a thread waits for. Raises `BadAnswer`."""
+    return question_of(state.get("interrupts")) or breakpoint_of(state)
+
+
 def _stopped(state: Mapping[str, Any]) -> bool:
-    """Return True if the graph has further steps to do and asks for nothing: it runs, was cancelled, or failed."""
-    return bool(state.get("next")) and not state.get("interrupts")
+    """Return True if the graph has further steps to do and asks for nothing: it was cancelled, or failed."""
+    return bool(state.get("next")) and _question(state) is None
 
 
-def _asked(question: Question, number: int, before: RunResult | None = None) -> RunResult:
+def _asked(question: Asked, number: int, before: RunResult | None = None) -> RunResult:
     """The question about the action of this number, or the text that is asked, after what the agent said `before`."""
     before = before or RunResult("")
     if not question.actions:

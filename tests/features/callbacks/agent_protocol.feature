@@ -113,6 +113,20 @@ Feature: A resource as an agent for other agents
       And the other agent cancels the task
       Then it is told "the task cannot be cancelled"
 
+    Scenario: A task that is over takes no message
+      Given an agent whose resource answers "It is noon."
+      When another agent asks "How late is it?"
+      And the other agent tries to write "And now?" to the task
+      Then it is told "the task takes no message"
+      And the resource was asked once
+
+    Scenario: An answer to a task that is sent twice
+      Given an agent whose resource asks to use a tool
+      When another agent asks "Write to Ann"
+      And the other agent answers "yes" to the task twice
+      Then the task is "completed" with the text "Done."
+      And the resource is asked twice
+
     Scenario Outline: <what> of a task that nobody knows
       Given an agent whose resource answers "It is noon."
       When the other agent does this with an unknown task: <what>

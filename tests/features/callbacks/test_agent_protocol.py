@@ -276,6 +276,19 @@ def answers(agent: Agent, text: str) -> None:
     agent.run(agent.send({**task, "parts": [{"text": text}]}))
 
 
+@when(parsers.parse('the other agent tries to write "{text}" to the task'))
+def tries(agent: Agent, text: str) -> None:
+    task = {"taskId": agent.tasks[-1], "contextId": agent.context}
+    agent.attempt(agent.send({**task, "parts": [{"text": text}]}))
+
+
+@when(parsers.parse('the other agent answers "{text}" to the task twice'))
+def answers_twice(agent: Agent, text: str) -> None:
+    task = {"taskId": agent.tasks[-1], "contextId": agent.context, "messageId": "same"}
+    for _ in range(2):
+        agent.run(agent.send({**task, "parts": [{"text": text}]}))
+
+
 @when("it subscribes to the task")
 def subscribes(agent: Agent) -> None:
     agent.follow(agent.call("", pb.SubscribeToTaskRequest(id=agent.tasks[-1]), streams=True))
@@ -475,3 +488,8 @@ def told_code(refused: Any, text: str, code: int) -> None:
 @then("nothing is stored")
 def nothing_stored(world: World) -> None:
     assert world.run(world.container.database().fetch("SELECT 1 FROM inbox")) == []
+
+
+@then("the resource is asked twice")
+def asked_twice(agent: Agent) -> None:
+    assert len(agent.resource.requests) == 2

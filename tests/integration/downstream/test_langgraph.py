@@ -13,8 +13,10 @@ from aiohttp import web
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import langgraph_runner, langgraph_server
+from adapters.outbound.resources.langgraph_breakpoints import ANOTHER_REJECTED, GO_ON
 from adapters.outbound.resources.langgraph_runner import LangGraphRunner
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
+from adapters.outbound.resources.model_tools import REJECTED_BY_USER
 from adapters.outbound.resources.router import Retrying
 from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.channels.answers import Choice
@@ -328,6 +330,82 @@ async def until(condition: Callable[[], object]) -> None:
 async def begun(server: LangGraphServer, count: int = 1) -> None:
     """Until so many runs have begun, and their beginning is told."""
     await until(lambda: len(server.told) == count)
+
+
+def ringing(said: Any) -> Step:
+    """A graph that stops before its step `tools`."""
+    if said == "ring twice":
+        calls = [{"name": "ring", "args": {"number": number}, "id": f"c{number}"} for number in (1, 2)]
+        return Step("One moment.", calls=calls, next="tools")
+    return Step(f"heard {said}" if said else "Rang.")
+
+
+class TestBreakpoints:
+    """As the real server shows them: the run ends, and its thread has a next step and no interrupt."""
+
+    async def test_tools_before_which_a_graph_stops_are_decided(self, http: AioHttp) -> None:
+        async with scene(http, ringing) as (server, runner):
+            asked, again, rang = [
+                await runner.run(request)
+                for request in numbered(
+                    a_request(text="ring twice"),
+                    a_request(approval=approval("ring")),
+                    a_request(approval=approval("ring")),
+                )
+            ]
+        assert asked == RunResult("One moment.", confirmation=Confirmation("ring", {"number": 1}))
+        assert again == RunResult("", confirmation=Confirmation("ring", {"number": 2}))
+        assert rang == RunResult("Rang.")
+        assert server.bodies[-1]["input"] is None
+
+    async def test_one_rejection_keeps_all_from_running(self, http: AioHttp) -> None:
+        async with scene(http, ringing) as (server, runner):
+            for request in numbered(
+                a_request(text="ring twice"),
+                a_request(approval=approval("ring")),
+                a_request(approval=approval("ring", "rejected")),
+            ):
+                result = await runner.run(request)
+        assert result == RunResult(f"heard {REJECTED_BY_USER}")
+        told = [
+            (message["tool_call_id"], message["content"])
+            for message in server.bodies[-1]["input"]["messages"]
+        ]
+        assert told == [("c1", ANOTHER_REJECTED), ("c2", REJECTED_BY_USER)]
+
+    async def test_another_message_reaches_the_agent_after_its_tools(self, http: AioHttp) -> None:
+        async with scene(http, ringing) as (server, runner):
+            for request in numbered(a_request(text="ring twice"), a_request(text="Who is there?")):
+                result = await runner.run(request)
+        assert result == RunResult("heard Who is there?")
+        kinds = [message["type"] for message in server.bodies[-1]["input"]["messages"]]
+        assert kinds == ["tool", "tool", "human"]
+
+    @pytest.mark.parametrize(("text", "answer"), [("go on", "Rang."), ("stop", "heard stop")])
+    async def test_another_step_goes_on_when_the_sender_says_so(
+        self, http: AioHttp, text: str, answer: str
+    ) -> None:
+        def graph(said: Any) -> Step:
+            return Step("The plan.", next="do") if said == "go" else ringing(said)
+
+        async with scene(http, graph) as (_, runner):
+            asked, result = [
+                await runner.run(request) for request in numbered(a_request(text="go"), a_request(text=text))
+            ]
+        assert asked.text == "The plan.\n\nThe agent waits before its next step: do. Shall it go on?"
+        assert asked.choices == (GO_ON,)
+        assert result == RunResult(answer)
+
+    async def test_a_repeated_request_is_asked_again_and_not_run_again(self, http: AioHttp) -> None:
+        async with scene(http, ringing) as (server, runner):
+            request = a_request(text="ring twice")
+            assert await runner.run(request) == await runner.run(request)
+        assert len(server.begun) == 1
+
+    async def test_tool_calls_that_cannot_be_read(self, http: AioHttp) -> None:
+        async with scene(http, lambda _: Step("Hm.", calls=[{"name": "ring"}], next="tools")) as (_, runner):
+            with pytest.raises(DownstreamFailed, match="a tool call of the thread has no id"):
+                await runner.run(a_request())
 
 
 class TestInterruptions:

@@ -7,7 +7,7 @@ import orjson
 from adapters.outbound.channels.common import programs
 from adapters.outbound.channels.common.bodies import at, json_value, text
 from adapters.outbound.channels.common.calls import json_answer
-from domain.call_streams import CallNotFound
+from domain.call_streams import CallEnded, CallNotFound
 from domain.channels.answers import Answer, Artifact
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall
 from domain.refusals import Invalid, Refusal
@@ -37,6 +37,9 @@ class Streamer:
             return json_answer({"error": refusal.message}, status, **headers)
         if isinstance(refusal, CallNotFound):
             return refused_call(call, -32001, refusal.message, 200, headers)
+        if isinstance(refusal, CallEnded):
+            reason = f"the task takes no message: {refusal.message}; send it with the contextId alone"
+            return refused_call(call, -32004, reason, 200, headers)
         if isinstance(refusal, Invalid):
             return refused_call(call, -32602, refusal.message, 200, headers)
         return refused_call(call, -32603, refusal.message, status, headers)
@@ -144,8 +147,7 @@ def _state(outcome: CallOutcome, answer: Answer | None) -> str:
             return FAILED
         case CallOutcome.WITHDRAWN:
             return CANCELLED
-    asks = answer is not None and (answer.choices or answer.question or answer.form_reference)
-    return ASKS if asks else DONE
+    return ASKS if answer is not None and answer.asks else DONE
 
 
 def _text_part(words: str) -> dict[str, str]:

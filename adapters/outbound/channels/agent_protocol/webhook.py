@@ -161,7 +161,9 @@ def _message(call: RawCall, params: object, *, stream: bool) -> Received:
         request_id=request,
         message_id=key,
     )
-    return Received(events=(event,), streams=True, inquiry=Inquiry(task) if continued else None)
+    return Received(
+        events=(event,), streams=True, inquiry=Inquiry(task, continued_by=key) if continued else None
+    )
 
 
 def _content(parts: list[Any]) -> tuple[str, list[Attachment]]:
