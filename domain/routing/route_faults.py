@@ -17,7 +17,7 @@ _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]|24:00", re.ASCII)
 def routing_faults(routes: Sequence[Route], fallback: Sequence[str]) -> Iterator[Fault]:
     """Yields the faults, each with the field as REST names it."""
     if len(routes) > limits.ROUTES:
-        yield Fault("routes", f"must be at most {limits.ROUTES}")
+        yield Fault("routes", f"must have at most {limits.ROUTES} entries")
     for number, route in enumerate(routes[: limits.ROUTES]):
         yield from condition_faults(route.when, f"routes[{number}].when")
         yield from _resource_faults(route.to, f"routes[{number}].to")
@@ -74,7 +74,9 @@ def _hours_faults(hours: Hours, field: str) -> Iterator[Fault]:
     if any(day not in DAYS for day in hours.days):
         yield Fault(f"{field}.days", f"must be days of {', '.join(DAYS)}")
     for name, time in (("from", hours.start), ("to", hours.end)):
-        if not _TIME.fullmatch(time) or (name == "from" and time == "24:00"):
+        if name == "from" and time == "24:00":
+            yield Fault(f"{field}.from", "must be a time from 00:00 to 23:59")
+        elif not _TIME.fullmatch(time):
             yield Fault(
                 f"{field}.{name}", "must be a time from 00:00 to 23:59, or 24:00 for the end of a day"
             )

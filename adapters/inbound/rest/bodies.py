@@ -62,7 +62,7 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-def _text(value: Any) -> Any:
+def text_of(value: Any) -> Any:
     if isinstance(value, str):
         try:
             value.encode()
@@ -116,7 +116,7 @@ def standard_schema(schema: Any) -> Any:
 _BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
 """Written as JSON it has at most `limits.JSON_BYTES`, which the domain checks."""
-Text = Annotated[StrictStr, BeforeValidator(_text)]
+Text = Annotated[StrictStr, BeforeValidator(text_of)]
 """A field that is one says its longest length, `max_length`, from `domain.limits`."""
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]

@@ -131,8 +131,8 @@ COLUMNS = (
     "route",
     "citations",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell for a formula."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What makes a spreadsheet take a cell for a formula; the last four are wide forms of the first."""
 MOST_EXPORTED = 50
 """Pages of an export: 10,000 votes."""
 

@@ -23,6 +23,7 @@ from adapters.inbound.rest.bodies import (
     Timestamp,
     attribute,
     is_none,
+    text_of,
 )
 from adapters.inbound.rest.routing import (
     Call,
@@ -74,6 +75,16 @@ Texts = Annotated[list[Text], BeforeValidator(_listed, json_schema_input_type=st
 """One text may stand for a list of one."""
 
 
+def _group(value: Any) -> Any:
+    """The value as a bool, or as texts. A fault of a union would name types instead of what is accepted."""
+    if value is None or isinstance(value, bool):
+        return value
+    names = _listed(value)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("must be true, false, or ids or names of groups")
+    return [text_of(name) for name in names]
+
+
 class RouteHoursToSave(StrictBody):
     days: Texts = Field([], description="mon to sun; none: all.", examples=[["mon", "fri"]])
     start: Text = Field(alias="from", examples=["09:00"])
@@ -92,7 +103,9 @@ class RouteConditionToSave(StrictBody):
     )
     hours: RouteHoursToSave | None = None
     verified: StrictBool | None = Field(None, description="Whether the sender is known as a platform user.")
-    group: StrictBool | Texts | None = Field(
+    group: Annotated[
+        bool | list[str] | None, BeforeValidator(_group, json_schema_input_type=StrictBool | Texts | None)
+    ] = Field(
         None, description="Whether it was written in a group, or ids or names of groups.", examples=[True]
     )
     label: Texts = Field([], description="Labels of the conversation.", examples=[["billing"]])

@@ -115,11 +115,16 @@ Feature: Feedback on answers
       When "ada" writes and presses "👍" 3 times
       Then ann sees the 3 votes in pages of 2
 
-    Scenario: What a spreadsheet would run is a text in the export
+    Scenario Outline: What a spreadsheet would run is a text in the export: <question>
       Given a bot on Slack that asks for feedback
-      When "ada" writes "=HYPERLINK(1)"
+      When "ada" writes "<question>"
       And "ada" presses "👎"
-      Then no cell of the export begins with "="
+      Then the export has "'<question>" in its place
+
+      Examples:
+        | question      |
+        | =HYPERLINK(1) |
+        | ＝HYPERLINK(1) |
 
   Rule: Votes go with the conversation
 

@@ -270,6 +270,7 @@ def _attachments(kind: str, file: Any) -> tuple[messages.Attachment, ...]:
     return (messages.Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
 
 
-def _contact(contact: Any) -> tuple[str, list[str]]:
+def _contact(contact: Any) -> tuple[str, list[str], list[str]]:
     phones = (text(phone, "phone") for phone in items(contact, "phones"))
-    return text(contact, "name", "formatted_name"), list(filter(None, phones))
+    emails = (text(email, "email") for email in items(contact, "emails"))
+    return text(contact, "name", "formatted_name"), [*filter(None, phones)], [*filter(None, emails)]

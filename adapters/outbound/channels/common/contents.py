@@ -74,14 +74,15 @@ def location_context(location: object, name: str = "", address: str = "") -> dic
     return {"location": {"latitude": latitude, "longitude": longitude, "name": name, "address": address}}
 
 
-def contact_text(name: str, phones: Iterable[str]) -> str:
+def contact_text(name: str, phones: Iterable[str], emails: Iterable[str] = ()) -> str:
     """A contact as text, empty where nothing is known of it."""
-    known = " ".join(filter(None, (name, *phones)))
+    known = " ".join(filter(None, (name, *phones, *emails)))
     return f"Contact: {known}" if known else ""
 
 
-def contact_context(name: str, phones: Sequence[str]) -> dict[str, object]:
-    return {"contact": {"name": name, "phones": phones}} if name or any(phones) else {}
+def contact_context(name: str, phones: Sequence[str], emails: Sequence[str] = ()) -> dict[str, object]:
+    contact = {"name": name, "phones": phones, "emails": emails}
+    return {"contact": {key: value for key, value in contact.items() if value}}
 
 
 def order_text(order: Mapping[str, object]) -> str:

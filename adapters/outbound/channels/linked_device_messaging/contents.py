@@ -43,6 +43,11 @@ UNREADABLE = {
 
 _VCARD_PHONE = re.compile(r"^(?:item\d+\.)?TEL[^:\n]{0,200}:(.{1,40})$", re.MULTILINE)
 
+_VCARD_EMAIL = re.compile(r"^(?:item\d+\.)?EMAIL[^:\n]{0,200}:(.{1,250})$", re.MULTILINE)
+
+FREQUENTLY = 5
+"""From this `forwardingScore` on apps say "Forwarded many times"."""
+
 MEDIA_ALBUM = 1
 """`MessageAssociation.AssociationType`: the message is a picture or video of an album."""
 
@@ -82,11 +87,44 @@ def text_of(message: Any) -> str:
 def context_of(message: Any) -> dict[str, object]:
     """What a message tells beside its text, as `Event.context`."""
     inner = _inner(message)
+    told = {**_origin(inner), "payload": _payload(inner), "order": _order(inner)}
     if place := _location(inner):
-        return contents.location_context(*place)
+        told |= contents.location_context(*place)
     if contacts := _contacts(inner):
-        return contents.contact_context(*contacts[0])
-    return {"order": order} if (order := _order(inner)) else {}
+        told |= contents.contact_context(*contacts[0])
+    return {key: value for key, value in told.items() if value}
+
+
+def _origin(inner: Any) -> dict[str, object]:
+    """That the message was forwarded, and the ad from which the person comes."""
+    parts = (part.contextInfo for _, part in inner.ListFields() if hasattr(part, "contextInfo"))
+    if (context := next(parts, None)) is None:
+        return {}
+    frequently = context.forwardingScore >= FREQUENTLY
+    ad = context.externalAdReply
+    referral = {
+        "sourceType": ad.sourceType,
+        "sourceId": ad.sourceID,
+        "sourceUrl": ad.sourceURL,
+        "headline": ad.title,
+        "body": ad.body,
+        "ctwaClid": ad.ctwaClid,
+    }
+    return {
+        "forwarded": {"frequently": frequently} if context.isForwarded else {},
+        "referral": {key: value for key, value in referral.items() if value},
+    }
+
+
+def _payload(inner: Any) -> str:
+    """What stands behind a pressed button or row, or the values of a form as JSON text."""
+    values = (
+        inner.buttonsResponseMessage.selectedButtonID,
+        inner.templateButtonReplyMessage.selectedID,
+        inner.listResponseMessage.singleSelectReply.selectedRowID,
+        inner.interactiveResponseMessage.nativeFlowResponseMessage.paramsJSON,
+    )
+    return next((str(value) for value in values if value), "")
 
 
 def unreadable_kind(message: Any) -> str:
@@ -108,12 +146,20 @@ def _location(inner: Any) -> tuple[dict[str, float], str, str] | None:
     return None
 
 
-def _contacts(inner: Any) -> Sequence[tuple[str, list[str]]]:
+def _contacts(inner: Any) -> Sequence[tuple[str, list[str], list[str]]]:
+    """Names, phone numbers and mail addresses."""
     cards = list(inner.contactsArrayMessage.contacts)
     if inner.HasField("contactMessage"):
         cards.append(inner.contactMessage)
     return [
-        (card.displayName, [phone.strip() for phone in _VCARD_PHONE.findall(card.vcard)]) for card in cards
+        (
+            card.displayName,
+            *(
+                [value.strip() for value in pattern.findall(card.vcard)]
+                for pattern in (_VCARD_PHONE, _VCARD_EMAIL)
+            ),
+        )
+        for card in cards
     ]
 
 

@@ -272,6 +272,7 @@ def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> messag
         reaction=emoji_named(name),
         reacted_ref=ts,
         is_direct=direct,
+        context={"group": {} if direct else {"id": channel}},
     )
 
 

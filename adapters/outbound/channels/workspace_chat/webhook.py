@@ -196,6 +196,7 @@ def _submission(config: SlackConfig, payload: Mapping[str, Any], now: datetime) 
         choice=place["form"],
         form_input=entered,
         is_direct=direct,
+        context={"group": _group(channel, "", direct)},
         refused="" if direct or config.allows(channel) else CHANNEL,
     )
 

@@ -148,6 +148,19 @@ def test_the_values_of_a_form_and_the_line_below_a_row() -> None:
     assert bounded(asked.context) == {"payload": '{"size": "L"}', "platform": {"form": "flow"}}
 
 
+def test_a_contact_has_its_mail_addresses() -> None:
+    body = fixture("contacts")
+    [contact] = body["entry"][0]["changes"][0]["value"]["messages"][0]["contacts"]
+    contact["emails"] = [{"email": "charles@example.org", "type": "WORK"}, {"type": "HOME"}]
+    (asked,) = received(posted(body)).events
+    assert asked.text == "Contact: Charles B +44 1632 960002 charles@example.org"
+    assert asked.context["contact"] == {
+        "name": "Charles B",
+        "phones": ["+44 1632 960002"],
+        "emails": ["charles@example.org"],
+    }
+
+
 @pytest.mark.parametrize("timestamp", ["", "soon", "-1", "9" * 400, "1e9", None, {}])
 def test_a_time_that_is_none_is_no_time(timestamp: Any) -> None:
     body = fixture("text")

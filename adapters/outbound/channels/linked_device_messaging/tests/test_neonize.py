@@ -107,7 +107,10 @@ def of(kind: str, **fields: Any) -> Any:
     part = getattr(message, kind)
     part.SetInParent()
     for name, value in fields.items():
-        setattr(part, name, value)
+        if isinstance(value, dict):
+            getattr(part, name).CopyFrom(type(getattr(part, name))(**value))
+        else:
+            setattr(part, name, value)
     return message
 
 
@@ -379,6 +382,7 @@ def contacts(*names: str) -> Any:
 
 
 LOCATION = {"degreesLatitude": 51.5, "degreesLongitude": -0.14}
+AD = {"sourceType": "ad", "sourceID": "120", "title": "Sale", "ctwaClid": "abc", "mediaType": 1}
 PLACE = {"latitude": 51.5, "longitude": -0.14}
 ORDER = {
     "orderID": "7",
@@ -403,9 +407,13 @@ ORDER = {
             {"location": {**PLACE, "name": "", "address": ""}},
         ),
         (
-            of("contactMessage", displayName="Bob", vcard="BEGIN:VCARD\nTEL:+49 1\nTEL:+49 2\nEND:VCARD"),
-            "Contact: Bob +49 1 +49 2",
-            {"contact": {"name": "Bob", "phones": ["+49 1", "+49 2"]}},
+            of(
+                "contactMessage",
+                displayName="Bob",
+                vcard="BEGIN:VCARD\nTEL:+49 1\nTEL:+49 2\nEMAIL;type=WORK:bob@example.org\nEND:VCARD",
+            ),
+            "Contact: Bob +49 1 +49 2 bob@example.org",
+            {"contact": {"name": "Bob", "phones": ["+49 1", "+49 2"], "emails": ["bob@example.org"]}},
         ),
         (
             contacts("Bob", "Charles"),
@@ -417,9 +425,32 @@ ORDER = {
             "Order: with care\nTotal: 9.5 EUR",
             {"order": {"id": "7", "text": "with care", "itemCount": 2, "total": 9.5, "currency": "EUR"}},
         ),
-        (of("buttonsResponseMessage", selectedDisplayText="Yes"), "Yes", {}),
+        (
+            of("buttonsResponseMessage", selectedDisplayText="Yes", selectedButtonID="y"),
+            "Yes",
+            {"payload": "y"},
+        ),
         (of("templateButtonReplyMessage", selectedDisplayText="Yes"), "Yes", {}),
-        (of("listResponseMessage", title="Yes"), "Yes", {}),
+        (
+            of("listResponseMessage", title="Yes", singleSelectReply={"selectedRowID": "row-2"}),
+            "Yes",
+            {"payload": "row-2"},
+        ),
+        (
+            of("extendedTextMessage", text="News", contextInfo={"isForwarded": True, "forwardingScore": 1}),
+            "News",
+            {"forwarded": {"frequently": False}},
+        ),
+        (
+            of("imageMessage", caption="News", contextInfo={"isForwarded": True, "forwardingScore": 127}),
+            "News",
+            {"forwarded": {"frequently": True}},
+        ),
+        (
+            of("extendedTextMessage", text="Hi", contextInfo={"externalAdReply": AD}),
+            "Hi",
+            {"referral": {"sourceType": "ad", "sourceId": "120", "headline": "Sale", "ctwaClid": "abc"}},
+        ),
     ],
 )
 def test_what_is_shared_is_text(

@@ -260,6 +260,7 @@ def test_a_reaction_to_a_message_of_the_bot_is_a_message_where_it_is_wanted() ->
     call = as_posted("reaction_added", body)
     (event,) = receive(wanted, call, KNOWN, NOW).events
     assert (event.reaction, event.text, event.sender.external_id) == ("\N{STEAM LOCOMOTIVE}", "", "U0ADA")
+    assert event.context == {"group": {"id": body["event"]["item"]["channel"]}}
     assert received(as_posted("reaction_added", body)).kind == "ignored:reaction"
     to_somebody_else = receive(wanted, recorded("reaction_added"), KNOWN, NOW)
     assert to_somebody_else.kind == "ignored:reaction"

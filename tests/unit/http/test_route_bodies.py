@@ -1,0 +1,32 @@
+"""What a route over REST may have as `group`: three forms, and one fault for all others."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from adapters.inbound.rest.instances import RouteConditionToSave
+
+
+@pytest.mark.parametrize(
+    ("group", "in_group", "groups"),
+    [
+        (None, None, ()),
+        (True, True, ()),
+        (False, False, ()),
+        ("sales", None, ("sales",)),
+        (["a", "b"], None, ("a", "b")),
+    ],
+)
+def test_a_flag_a_name_or_names(group: Any, in_group: bool | None, groups: tuple[str, ...]) -> None:
+    condition = RouteConditionToSave.model_validate({"group": group}).value()
+    assert (condition.in_group, condition.groups) == (in_group, groups)
+
+
+@pytest.mark.parametrize("group", [5, [5], {"id": "a"}, ["a", None], "a\0", ["a", "\ud800"]])
+def test_anything_else_has_one_fault_in_plain_words(group: Any) -> None:
+    with pytest.raises(ValidationError) as refused:
+        RouteConditionToSave.model_validate({"group": group})
+    [fault] = refused.value.errors()
+    assert fault["loc"] == ("group",)
+    assert fault["msg"].startswith("Value error, must ")
