@@ -23,6 +23,7 @@ from ag_ui.core import (
 )
 from pydantic import ValidationError
 
+from adapters.outbound.resources.ag_ui_interrupts import ON_INTERRUPT
 from adapters.outbound.resources.ag_ui_state import SharedState
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer
 from domain.json_text import loads
@@ -34,13 +35,15 @@ Message = dict[str, Any]
 
 class RunReader:
     """`ended` is the event that ends the run. Events that bear a `subagentRunId` are the work of another agent, and
-    left out; so are thoughts, activities, steps, and events of other types."""
+    left out; so are thoughts, activities, steps, and events of other types. `custom_interrupt` is the value of the
+    first event `ON_INTERRUPT`."""
 
     def __init__(self, sent: Sequence[Message], state: Any, progress: Progress | None) -> None:
         self.messages: list[Message] = list(sent)
         self.state = SharedState(state)
         self._assistants = _assistants(self.messages)
         self.ended: RunFinishedEvent | RunErrorEvent | None = None
+        self.custom_interrupt: Any = None
         self._progress = progress
         self._texts: dict[str, list[str]] = {}
         self._roles: dict[str, str] = {}
@@ -110,6 +113,8 @@ class RunReader:
             raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
             raise BadAnswer("an event of the stream has no type")
+        if value["type"] == "CUSTOM" and value.get("name") == ON_INTERRUPT and self.custom_interrupt is None:
+            self.custom_interrupt = value.get("value")
         if value["type"] not in self._events or value.get("subagentRunId"):
             return
         model, take = self._events[value["type"]]

@@ -4,11 +4,12 @@ https://docs.ag-ui.com/concepts/interrupts
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from adapters.outbound.resources.langgraph_questions import Question, question_of
 from adapters.outbound.resources.messages import BadAnswer, checked_confirmation, checked_result
 from domain.channels.answers import Choice
 from domain.confirmations.model import decision_of
@@ -20,6 +21,9 @@ MAX_INTERRUPTS = 20
 MAX_SCHEMA = 15_000
 """Characters of the schemas and parameters of all interrupts as JSON."""
 CANCELLED: Mapping[str, Any] = {"status": "cancelled"}
+ON_INTERRUPT = "on_interrupt"
+"""The reason of an interrupt that comes as an event CUSTOM of this name, as those of `ag-ui-langgraph` do. Its schema
+holds the value of the event, which is that of LangGraph's own interrupt."""
 _TOOL_CALL, _CONFIRMATION = "tool_call", "confirmation"
 _YES_NO = (Choice("Yes", "yes"), Choice("No", "no"))
 
@@ -60,6 +64,8 @@ class Interrupt:
         text = "\n\n".join(
             filter(None, (before.text, self.text or f"The agent asks for an answer: {self.reason}"))
         )
+        if self.reason == ON_INTERRUPT:
+            return checked_result(replace(before, text=text, choices=_question(self.schema["value"]).choices))
         choices = _YES_NO if self.is_decision else tuple(Choice(value, value) for value in self._values())
         if any(choice_faults(choices)):
             text = "\n".join([text, "", *(f"- {choice.label}" for choice in choices)])
@@ -125,7 +131,48 @@ def interrupts_of(outcome: Any, calls: Mapping[str, tuple[str, str]]) -> tuple[I
     """
     if len(outcome.interrupts) > MAX_INTERRUPTS:
         raise BadAnswer(f"the run has over {MAX_INTERRUPTS} interrupts")
-    interrupts = tuple(_interrupt(item, calls) for item in outcome.interrupts)
+    return _bounded(tuple(_interrupt(item, calls) for item in outcome.interrupts))
+
+
+def custom_interrupts(value: Any) -> tuple[Interrupt, ...]:
+    """The interrupts in the value of an event `ON_INTERRUPT`: one for each tool that is asked for.
+
+    Raises `BadAnswer`.
+    """
+    value = _read(value, value) if isinstance(value, str) else value
+    question, schema = _question(value), {"value": value}
+    if not question.actions:
+        return _bounded((Interrupt(ON_INTERRUPT, ON_INTERRUPT, question.text, schema=schema),))
+    actions = [(action.description, action.confirmation) for action in question.actions]
+    return _bounded(
+        tuple(
+            Interrupt(ON_INTERRUPT, ON_INTERRUPT, text, asked.tool, asked.parameters, schema)
+            for text, asked in actions
+        )
+    )
+
+
+def command_of(
+    interrupts: Sequence[Interrupt], answers: Sequence[Mapping[str, Any]], text: str
+) -> Mapping[str, Any]:
+    """The `command` that answers interrupts of `ON_INTERRUPT`; `text` is what the sender wrote, where an answer is
+    missing."""
+    question = _question(interrupts[0].schema["value"])
+    if not question.actions:
+        return question.answered(answers[0]["payload"] if answers else text, {})
+    if len(answers) < len(interrupts):
+        return question.undecided(text, {})
+    return question.decided([answer["payload"]["approved"] for answer in answers])
+
+
+def _question(value: Any) -> Question:
+    question = question_of([{"id": ON_INTERRUPT, "value": value}])
+    if question is None:
+        raise BadAnswer("an interrupt asks nothing")
+    return question
+
+
+def _bounded(interrupts: tuple[Interrupt, ...]) -> tuple[Interrupt, ...]:
     if len(json.dumps([interrupt.json() for interrupt in interrupts], ensure_ascii=False)) > MAX_SCHEMA:
         raise BadAnswer(f"the interrupts of the run have over {MAX_SCHEMA} characters")
     return interrupts

@@ -15,7 +15,14 @@ from ag_ui.core import PROTOCOL_VERSION, RunAgentInput, RunErrorEvent, RunFinish
 
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.ag_ui_events import Message, RunReader
-from adapters.outbound.resources.ag_ui_interrupts import CANCELLED, Interrupt, interrupts_of
+from adapters.outbound.resources.ag_ui_interrupts import (
+    CANCELLED,
+    ON_INTERRUPT,
+    Interrupt,
+    command_of,
+    custom_interrupts,
+    interrupts_of,
+)
 from adapters.outbound.resources.answers import (
     EVENTS,
     GATHER_SECONDS,
@@ -87,9 +94,21 @@ class Conversation:
             self.answers[request.request_id] = answer
         return answer is not None
 
+    def command(self, request: RunRequest) -> Mapping[str, Any]:
+        """The `command` beside a message that answers interrupts of `ON_INTERRUPT`, empty for others."""
+        if not self.has_custom_interrupts:
+            return {}
+        return command_of(self.interrupts, list(self.answers.values()), message_text(request))
+
+    @property
+    def has_custom_interrupts(self) -> bool:
+        return any(interrupt.reason == ON_INTERRUPT for interrupt in self.interrupts)
+
     def resume(self) -> list[dict[str, Any]]:
         """The entries that answer all open interrupts; they are cancelled unless each has an answer."""
         answers = list(self.answers.values())
+        if self.has_custom_interrupts:
+            return []
         if len(answers) < len(self.interrupts):
             answers = [CANCELLED] * len(self.interrupts)
         pairs = zip(self.interrupts, answers, strict=True)
@@ -180,7 +199,7 @@ class AgUiRunner:
             "messages": _with_pictures(sent, request) if self.agent.images else sent,
             "tools": [],
             "context": [],
-            "forwardedProps": {"switchboard": beside_message(request)},
+            "forwardedProps": {"switchboard": beside_message(request), **conversation.command(request)},
             "resume": conversation.resume() or None,
         })  # fmt: skip
         return HttpRequest(
@@ -201,6 +220,10 @@ class AgUiRunner:
             raise DownstreamFailed("the agent stopped the run before its end", retryable=False)
         conversation.messages, conversation.state = kept(reader.history()), reader.state.kept()
         interrupts = interrupts_of(outcome, reader.calls()) if outcome and outcome.type == "interrupt" else ()
+        if (
+            reader.custom_interrupt is not None and len(interrupts) <= 1
+        ):  # it tells more than an outcome beside it
+            interrupts = custom_interrupts(reader.custom_interrupt)
         conversation.interrupts, conversation.answers, conversation.failed = interrupts, {}, False
         result = checked_result(RunResult(reader.answer(), usage=_usage(ended)))
         return interrupts[0].asked(result) if interrupts else result

@@ -33,6 +33,7 @@ from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import ag_ui_runner, ag_ui_state
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.ag_ui_runner import AgUiRunner, kept
+from adapters.outbound.resources.model_tools import REJECTED_BY_USER, UNDECIDED
 from adapters.outbound.resources.user_addresses import UserAddresses
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.resource_states import MAX_STATE
@@ -41,6 +42,7 @@ from domain.routing.model import Approval, Confirmation, InputFile, RunRequest, 
 from ports.http import AddressRefused
 from ports.resources import DownstreamFailed
 from tests.support.ag_ui import Agent, AgUiServer, call, interrupt, said, text, waiting
+from tests.support.langgraph import tools
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, States, a_request
 from tests.support.servers import raw_serving, serving
@@ -422,6 +424,60 @@ class TestInterrupts:
             assert (await runner.run(last)).text == "ok"
         statuses = [[entry.status for entry in run.resume or ()] for run in server.runs]
         assert statuses == [[], ["resolved"], ["cancelled"], []]
+
+    @pytest.mark.parametrize("beside", [(), ("langgraph:interrupt",)])
+    @pytest.mark.parametrize(
+        ("value", "asked", "answers", "resume"),
+        [
+            ("Which town?", RunResult("Which town?"), [{"text": "Rome"}], "Rome"),
+            (
+                json.dumps({"question": "Which?", "options": [{"label": "Rome (IT)", "value": "rome"}]}),
+                RunResult("Which?", choices=(Choice("Rome (IT)", "rome"),)),
+                [{"text": "rome"}],
+                "rome",
+            ),
+            (
+                json.dumps(tools("ring", number=1)),
+                RunResult("", confirmation=Confirmation("ring", {"number": 1})),
+                [{"approval": approval("ring")}],
+                {"decisions": [{"type": "approve"}]},
+            ),
+            (
+                json.dumps(tools("ring", "mail")),
+                RunResult("", confirmation=Confirmation("ring", {})),
+                [{"approval": approval("ring")}, {"approval": approval("mail", "rejected")}],
+                {"decisions": [{"type": "approve"}, {"type": "reject", "message": REJECTED_BY_USER}]},
+            ),
+            (
+                json.dumps(tools("ring")),
+                RunResult("", confirmation=Confirmation("ring", {})),
+                [{"text": "No"}],
+                {"decisions": [{"type": "reject", "message": f"{UNDECIDED} They wrote instead: No"}]},
+            ),
+        ],
+        ids=["a text", "choices", "a tool", "two tools", "something else"],
+    )
+    async def test_interrupts_as_custom_events(
+        self, http: AioHttp, value: str, asked: RunResult, answers: Any, resume: Any, beside: Any
+    ) -> None:
+        def agent(run: Any) -> Iterable[BaseEvent]:
+            if "command" in run.forwarded_props:
+                yield from text("Thanks.")
+                return
+            yield CustomEvent(name="on_interrupt", value=value)
+            if beside:
+                yield waiting(run, *(interrupt(reason=reason) for reason in beside))
+
+        async with scene(http, agent) as (server, runner):
+            assert await runner.run(a_request(text="go")) == asked
+            server.open = set()
+            for number, answer in enumerate(answers, start=2):
+                result = await runner.run(a_request(request_id=f"request-{number}", **answer))
+            assert result == RunResult("Thanks.")
+            assert server.runs[-1].forwarded_props["command"] == {"resume": resume}
+            assert not server.runs[-1].resume
+            await runner.run(a_request(request_id="last", text="go"))
+            assert "command" not in server.runs[-1].forwarded_props
 
     async def test_more_interrupts_than_can_be_asked(self, http: AioHttp) -> None:
         questions = [interrupt(f"i{number}", "input_required") for number in range(21)]
