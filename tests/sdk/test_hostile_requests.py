@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from switchboard_sdk import Agent, Message
-from switchboard_sdk._bodies import message_of
-from switchboard_sdk.messages import BadMessage
+from switchboard_sdk.messages import BadMessage, message_of
 
 from adapters.outbound.resources.messages import request_json
 from tests.support.agents import serving_agent

@@ -32,7 +32,7 @@ from adapters.outbound.resources.answers import (
     refused_answer,
     usable,
 )
-from adapters.outbound.resources.call_headers import call_headers
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     MAX_TEXT,

@@ -11,12 +11,16 @@ from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
 from adapters.outbound.resources.answers import EVENTS, gathered
-from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_model import string
-from adapters.outbound.resources.json_events import json_events
+from adapters.outbound.resources.exchanges import (
+    ServerError,
+    call_headers,
+    failed_exchange,
+    json_events,
+    reported_error,
+)
 from adapters.outbound.resources.messages import BadAnswer, usage_of
 from adapters.outbound.resources.model_runner import message_text
-from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
 from adapters.outbound.resources.targets import Keys, Target
 from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.http import Http, HttpFailed, HttpRequest

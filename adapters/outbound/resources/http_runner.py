@@ -14,7 +14,7 @@ from adapters.outbound.resources.answers import (
     is_event_stream,
     usable,
 )
-from adapters.outbound.resources.call_headers import call_headers
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.targets import Keys, Target
 from domain.json_text import loads
 from domain.rendering import off_loop

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.outbound.resources.answers import GATHER_SECONDS, broken_exchange, own_words, refused_answer
-from adapters.outbound.resources.call_headers import call_headers
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
 from adapters.outbound.resources.targets import Keys, Target
 from domain.rendering import off_loop

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 
 from adapters.outbound.resources import chat_completions, responses
 from adapters.outbound.resources.answers import EVENTS
-from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_completions import STREAM_OPTIONS
 from adapters.outbound.resources.chat_model import EventStream, ModelInput, Reply
+from adapters.outbound.resources.exchanges import ServerError, call_headers, failed_exchange, reported_error
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES
 from adapters.outbound.resources.model_settings import CHAT_COMPLETIONS, RESPONSES, ChatModel
-from adapters.outbound.resources.server_errors import ServerError, failed_exchange, reported_error
 from domain.rendering import off_loop
 from ports.http import Http, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed

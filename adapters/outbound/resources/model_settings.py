@@ -1,9 +1,9 @@
 """Models behind rules: their settings, tools, MCP servers and knowledge bases, and how they are read."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from adapters.outbound.resources.targets import MAX_TOOLS, Keys, Target
 
@@ -65,7 +65,7 @@ class ChatModel(Target):
     @classmethod
     def read(cls, keys: Keys) -> "ChatModel":
         tokens = keys.integer("history_tokens", 0, 1_000_000)
-        tools = _tools(keys)
+        tools = _named(keys, "tool", MAX_TOOLS, _tool)
         return cls(
             url=keys.url("url"),
             model=keys.text("model"),
@@ -78,7 +78,7 @@ class ChatModel(Target):
             knowledge=_knowledge(keys, tools),
             token=keys.token(),
             kind=keys.text("kind"),
-            mcp_servers=_mcp_servers(keys),
+            mcp_servers=_named(keys, "mcp_server", MAX_SERVERS, _mcp_server),
             approvals=keys.globs("approvals"),
         )
 
@@ -93,6 +93,9 @@ class ChatModel(Target):
             "knowledge": self.knowledge,
             "mcp_servers": tuple(server.name for server in self.mcp_servers),
         }
+
+
+T = TypeVar("T", ChatTool, McpServer)
 
 
 def _knowledge(keys: Keys, tools: Sequence[ChatTool]) -> tuple[int, ...]:
@@ -110,14 +113,16 @@ def _knowledge(keys: Keys, tools: Sequence[ChatTool]) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def _tools(keys: Keys) -> tuple[ChatTool, ...]:
-    tools: list[ChatTool] = []
-    for reader in keys.tables("tool", MAX_TOOLS):
-        tools.append(_tool(reader, {tool.name for tool in tools}))
-    return tuple(tools)
+def _named(keys: Keys, key: str, most: int, read: Callable[[Keys, Collection[str]], T]) -> tuple[T, ...]:
+    """Reads a list of tables, each of which gets the names that are taken."""
+    named: dict[str, T] = {}
+    for table in keys.tables(key, most):
+        tool = read(table, named)
+        named[tool.name] = tool
+    return tuple(named.values())
 
 
-def _tool(keys: Keys, taken: set[str]) -> ChatTool:
+def _tool(keys: Keys, taken: Collection[str]) -> ChatTool:
     name = keys.text("name")
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
         raise keys.fault("name", "must be up to 64 letters, digits, underscores or hyphens")
@@ -136,14 +141,7 @@ def _tool(keys: Keys, taken: set[str]) -> ChatTool:
     return tool
 
 
-def _mcp_servers(keys: Keys) -> tuple[McpServer, ...]:
-    servers: list[McpServer] = []
-    for reader in keys.tables("mcp_server", MAX_SERVERS):
-        servers.append(_mcp_server(reader, {server.name for server in servers}))
-    return tuple(servers)
-
-
-def _mcp_server(keys: Keys, taken: set[str]) -> McpServer:
+def _mcp_server(keys: Keys, taken: Collection[str]) -> McpServer:
     name = keys.text("name")
     if not re.fullmatch(r"[A-Za-z0-9-]{1,32}", name):
         raise keys.fault("name", "must be up to 32 letters, digits or hyphens")

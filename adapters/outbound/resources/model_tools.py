@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Any
 
-from adapters.outbound.resources.call_headers import call_headers
 from adapters.outbound.resources.chat_model import ToolCall, ToolOffer
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.model_settings import ChatTool
 from ports.http import Http, HttpFailed, HttpRequest
 

@@ -17,9 +17,9 @@ from adapters.outbound.resources.chat_model import (
     ToolCall,
     string,
 )
+from adapters.outbound.resources.exchanges import ServerError
 from adapters.outbound.resources.messages import BadAnswer, usage_of
 from adapters.outbound.resources.model_settings import ChatModel
-from adapters.outbound.resources.server_errors import ServerError
 from domain.routing.model import Usage
 from ports.resources import Role, Turn
 

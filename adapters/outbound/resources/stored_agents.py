@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.outbound.resources.a2a.target import A2aTarget
+from adapters.outbound.resources.agent_http import Recorder, UserAddresses
 from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
 from adapters.outbound.resources.grpc_runner import GrpcTarget
 from adapters.outbound.resources.kinds import a2a_runner
 from adapters.outbound.resources.messages import request_json
-from adapters.outbound.resources.recorder import Recorder
 from adapters.outbound.resources.router import Runners, Unconnected
 from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.access.sharing import Level
 from domain.agents.model import Agent, AgentDefinition, AgentExchange
 from domain.refusals import Fault, Invalid

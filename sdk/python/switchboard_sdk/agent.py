@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 from switchboard_sdk import _asgi
 from switchboard_sdk._asgi import Receive, Scope, Send
-from switchboard_sdk._bodies import message_of
 from switchboard_sdk._runs import Handler, Run, Runs
 from switchboard_sdk.answers import Answer
-from switchboard_sdk.messages import BadMessage, Message
+from switchboard_sdk.messages import BadMessage, Message, message_of
 
 log = logging.getLogger("switchboard_sdk")
 

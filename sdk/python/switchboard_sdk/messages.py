@@ -1,12 +1,14 @@
 """Messages that an agent gets, and how they are read from the JSON of a request."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 
 MAX_FILE_BYTES = 100_000_000
+MAX_DEPTH = 64
 
 
 class BadMessage(ValueError):
@@ -200,6 +202,36 @@ class _Object:
 
     def required(self, name: str) -> "_Object":
         return _Object(self.value.get(name), self.path(name))
+
+
+def message_of(body: bytes) -> Message:
+    """Reads the body of a request, which anybody may have made. Raises `BadMessage`."""
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+    except RecursionError:
+        raise BadMessage(f"the request is nested over {MAX_DEPTH} levels deep") from None
+    except ValueError:
+        raise BadMessage("the request is not JSON") from None
+    _check_depth(value)
+    return read_message(value)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            member
+            for item in level
+            if isinstance(item, dict | list)
+            for member in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return
+    raise BadMessage(f"the request is nested over {MAX_DEPTH} levels deep")
 
 
 def read_message(value: Any) -> Message:

@@ -16,8 +16,8 @@ from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.a2a import bridge
 from adapters.outbound.resources.a2a.runner import A2aRunner
 from adapters.outbound.resources.a2a.target import A2aTarget
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.router import Retrying
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.channels.messages import ThreadMessage
 from domain.routing.conversation import WITHDRAWN
 from domain.routing.model import TAKES_LONGER, AgentTask, QuotedMessage, ResultArtifact, RunRequest, RunResult

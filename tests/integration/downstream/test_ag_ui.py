@@ -33,8 +33,8 @@ from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import ag_ui_runner, ag_ui_state
 from adapters.outbound.resources.ag_ui_agent import AgUiAgent
 from adapters.outbound.resources.ag_ui_runner import AgUiRunner, kept
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.model_tools import REJECTED_BY_USER, UNDECIDED
-from adapters.outbound.resources.user_addresses import UserAddresses
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.resource_states import MAX_STATE
 from domain.channels.answers import Choice

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.dify import DifyRunner, DifyTarget
 from adapters.outbound.resources.flowise import FlowiseRunner, FlowiseTarget
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Resource, ResultArtifact, RunResult, Usage
 from ports.resources import DownstreamFailed
 from tests.support.runs import A_FILE, a_request

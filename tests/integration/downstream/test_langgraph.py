@@ -13,12 +13,12 @@ from aiohttp import web
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import langgraph_runner, langgraph_server
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.langgraph_breakpoints import ANOTHER_REJECTED, GO_ON
 from adapters.outbound.resources.langgraph_runner import LangGraphRunner
 from adapters.outbound.resources.langgraph_server import LangGraphAgent
 from adapters.outbound.resources.model_tools import REJECTED_BY_USER
 from adapters.outbound.resources.router import Retrying
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.channels.answers import Choice
 from domain.routing.model import Approval, Confirmation, InputFile, ResultArtifact, RunRequest, RunResult
 from ports.http import AddressRefused

@@ -14,12 +14,12 @@ from aiohttp import web
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources import mcp_tools
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.chat_model import ToolCall
 from adapters.outbound.resources.mcp_tools import McpTools, tool_name, usable_schema
 from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.model_settings import ChatModel, ChatTool, McpServer
 from adapters.outbound.resources.model_tools import INTERRUPTED, UNREACHABLE
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Approval, Confirmation, RunResult
 from ports.resources import DownstreamFailed, Role
 from tests.support.mcp_server import Workshop, mcp_serving

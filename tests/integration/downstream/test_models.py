@@ -11,11 +11,11 @@ from aiohttp import web
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
+from adapters.outbound.resources.agent_http import UserAddresses
 from adapters.outbound.resources.chat_model import ToolCall
 from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.model_settings import CHAT_COMPLETIONS, RESPONSES, ChatModel, ChatTool
 from adapters.outbound.resources.model_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, RuleTools
-from adapters.outbound.resources.user_addresses import UserAddresses
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult, Usage
 from ports.resources import DownstreamFailed, Role, Turn
 from tests.support.model_server import USAGE, Server, calling, messages_of, text, tools_of

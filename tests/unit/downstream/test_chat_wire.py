@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from adapters.outbound.resources.chat_completions import PROTOCOL, message_of, reply_of
 from adapters.outbound.resources.chat_model import EventStream, ToolCall, tokens, within_budget
+from adapters.outbound.resources.exchanges import ServerError
 from adapters.outbound.resources.messages import BadAnswer
-from adapters.outbound.resources.server_errors import ServerError
 from domain.routing.model import Usage
 from ports.resources import Role, Turn
 

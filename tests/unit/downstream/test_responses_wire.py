@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.resources.chat_model import EventStream, ModelInput, ToolCall
+from adapters.outbound.resources.exchanges import ServerError
 from adapters.outbound.resources.messages import BadAnswer
 from adapters.outbound.resources.model_settings import ChatModel
 from adapters.outbound.resources.responses import PROTOCOL, item_of, reply_of, request_body
-from adapters.outbound.resources.server_errors import ServerError
 from domain.routing.model import Usage
 from ports.resources import Role, Turn
 from tests.support.hostile import JSON, places, replaced

@@ -16,11 +16,13 @@ from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
+from domain.channels.rich import Card
+from domain.conversations.choices import literal
+from domain.conversations.rich_text import links_text
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
 from .api import Bots, MattermostApi, outcome
-from .cards import card_payload
 from .config import BUTTONS, POST_LIMIT, SOCKET, MattermostConfig, MattermostTarget
 from .webhook import attached
 
@@ -68,7 +70,7 @@ class Delivery:
         if answer.choices:
             payloads[-1]["callback"] = answer.callback_url
         payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
-        payloads += [card_payload(card) for card in answer.rich.cards] if answer.rich else []
+        payloads += [_card_payload(card) for card in answer.rich.cards] if answer.rich else []
         return [OutboundMessage(payload) for payload in payloads + messages.file_payloads(answer)]
 
     async def send(
@@ -231,3 +233,19 @@ class Delivery:
 def _in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
     """The target with a channel: that of the config if it names none."""
     return replace(target, channel=target.channel or config.channel_id)
+
+
+def _card_payload(card: Card) -> dict[str, Any]:
+    """A post with the title and one attachment. Links stand in its text: buttons of Mattermost open nothing.
+
+    https://developers.mattermost.com/integrate/reference/message-attachments/
+    """
+    shown = "\n\n".join(filter(None, (card.text.strip(), links_text(card.buttons))))
+    fields = [{"title": field.name, "value": literal(field.value), "short": True} for field in card.fields]
+    attachment: dict[str, Any] = {
+        "fallback": card.title,
+        **({"text": shown} if shown else {}),
+        **({"fields": fields} if fields else {}),
+        **({"image_url": card.picture} if card.picture else {}),
+    }
+    return {"kind": "text", "message": f"**{literal(card.title)}**", "card": attachment}

@@ -1,10 +1,24 @@
-"""Failures of servers in their own words, without secrets."""
+"""Calls to services with protocols of their own: their headers, streamed answers, and failures in the services' own
+words, without secrets.
+"""
 
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast
 
-from adapters.outbound.resources.answers import broken_exchange, own_words, refused_answer
+from adapters import trace_context
+from adapters.outbound.resources.answers import (
+    ServerEvents,
+    broken_exchange,
+    is_event_stream,
+    own_words,
+    refused_answer,
+)
+from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
+from domain.json_text import loads
 from domain.rendering import off_loop
-from ports.http import HttpAnswer, HttpFailed
+from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.resources import DownstreamFailed
 
 _TRY_AGAIN = frozenset({
@@ -13,6 +27,38 @@ _TRY_AGAIN = frozenset({
     "408", "429", "500", "502", "503", "504", "529",
 })  # fmt: skip
 """Codes, types and statuses of errors after which another try may help."""
+
+
+def call_headers(token: str | None, headers: Mapping[str, str] = {}) -> dict[str, str]:
+    """These headers, those of the trace, and the token as a Bearer token where there is one."""
+    bearer = {"Authorization": f"Bearer {token}"} if token else {}
+    return {**headers, **trace_context.headers(), **bearer}
+
+
+async def json_events(http: Http, request: HttpRequest) -> AsyncIterator[Any]:
+    """The values of the events of an answer, or the value of an answer that is no stream.
+
+    Raises `HttpFailed`, `BadAnswer`.
+    """
+    heads: list[HttpAnswer] = []
+    events, body = ServerEvents(MAX_ANSWER_BYTES), bytearray()
+    pieces = http.stream(replace(request, max_bytes=MAX_ANSWER_BYTES, on_head=heads.append))
+    async with aclosing(cast(AsyncGenerator[bytes, None], pieces)) as closing:
+        async for piece in closing:
+            if not is_event_stream(heads[0]):
+                body += piece
+                continue
+            for data in events.feed(piece):
+                yield _value(data)
+    if body:
+        yield await off_loop(len(body), _value, bytes(body))
+
+
+def _value(data: bytes) -> Any:
+    try:
+        return loads(data)
+    except ValueError:
+        raise BadAnswer("an event or answer is not JSON, or nested too deeply") from None
 
 
 class ServerError(Exception):

@@ -1,4 +1,4 @@
-"""The HTTP port for a test of an agent: it keeps what goes out and comes back."""
+"""The HTTP port of stored agents: under the outbound policy for addresses that users give, and for tests."""
 
 import json
 import time
@@ -24,6 +24,19 @@ _OPEN_HEADERS = frozenset(
 )
 _SHOWN_ANSWER_HEADERS = _OPEN_HEADERS | {"date", "server"}
 """Headers whose values are shown; of others the name alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserAddresses:
+    """`ports.http.Http` that holds every address against the outbound policy for addresses of users."""
+
+    http: Http
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        return await self.http.send(replace(request, user_address=True))
+
+    def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
+        return self.http.stream(replace(request, user_address=True))
 
 
 @dataclass(frozen=True, slots=True)
