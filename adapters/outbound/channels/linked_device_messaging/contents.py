@@ -87,16 +87,16 @@ def text_of(message: Any) -> str:
 def context_of(message: Any) -> dict[str, object]:
     """What a message tells beside its text, as `Event.context`."""
     inner = _inner(message)
-    told = {**_origin(inner), "payload": _payload(inner), "order": _order(inner)}
+    context = {**_origin(inner), "payload": _payload(inner), "order": _order(inner)}
     if place := _location(inner):
-        told |= contents.location_context(*place)
+        context |= contents.location_context(*place)
     if contacts := _contacts(inner):
-        told |= contents.contact_context(*contacts[0])
-    return {key: value for key, value in told.items() if value}
+        context |= contents.contact_context(*contacts[0])
+    return {key: value for key, value in context.items() if value}
 
 
 def _origin(inner: Any) -> dict[str, object]:
-    """That the message was forwarded, and the ad from which the person comes."""
+    """The mark of a forwarded message, and the ad from which the person comes."""
     parts = (part.contextInfo for _, part in inner.ListFields() if hasattr(part, "contextInfo"))
     if (context := next(parts, None)) is None:
         return {}
