@@ -68,7 +68,8 @@ def request_body(model: ChatModel, model_input: ModelInput) -> dict[str, Any]:
 
 def reply_of(value: Any) -> Reply:
     """The reply in a whole answer. Raises `BadAnswer`, `ServerError`."""
-    message = _choice(value, required=True).get("message")
+    choice = _choice(value, required=True)
+    message = choice.get("message")
     if not isinstance(message, dict):
         raise BadAnswer("choices[0].message is not an object")
     calls = []
@@ -80,11 +81,23 @@ def reply_of(value: Any) -> Reply:
             or not function["name"]
         ):
             raise BadAnswer(f"tool_calls[{at}] is malformed")
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments)
-        calls.append(ToolCall(string(item.get("id")) or f"call_{at}", function["name"], string(arguments)))
-    return Reply(_content(message), calls, ended=True, usage=_usage(value))
+        calls.append(ToolCall(string(item.get("id")) or f"call_{at}", function["name"], _arguments(function)))
+    return _checked(
+        Reply(_content(message), calls, ended=True, usage=_usage(value)), choice.get("finish_reason")
+    )
+
+
+def _checked(reply: Reply, finish_reason: Any) -> Reply:
+    """The reply, unless the server ended it before it had any text. A text that was cut counts."""
+    if finish_reason in ("length", "content_filter") and not reply.text and not reply.calls:
+        raise ServerError({"code": finish_reason, "message": "the reply ended before it had any text"})
+    return reply
+
+
+def _arguments(function: Mapping[str, Any]) -> str:
+    """The arguments as JSON text; some servers give the object itself."""
+    arguments = function.get("arguments")
+    return json.dumps(arguments) if isinstance(arguments, dict) else string(arguments)
 
 
 class ChunkReader:
@@ -92,8 +105,9 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        self._calls: dict[int, dict[str, str]] = {}
-        self._ended = False
+        self._calls: list[dict[str, str]] = []
+        self._latest: dict[int, int] = {}
+        self._finish_reason: Any = None
         self._usage: Usage | None = None
 
     def event(self, event: Any) -> str:
@@ -101,7 +115,7 @@ class ChunkReader:
         self._usage = (
             _usage(event) or self._usage
         )  # of servers that tell it in each chunk, the last one is whole
-        self._ended = self._ended or bool(choice.get("finish_reason"))
+        self._finish_reason = choice.get("finish_reason") or self._finish_reason
         delta = choice.get("delta") or {}
         if not isinstance(delta, dict):
             raise BadAnswer("choices[0].delta is not an object")
@@ -112,23 +126,39 @@ class ChunkReader:
         return text
 
     def reply(self) -> Reply:
-        parts = [self._calls[at] for at in sorted(self._calls)]
-        if any(not part["name"] for part in parts):
+        if any(not part["name"] for part in self._calls):
             raise BadAnswer("a tool call has no name")
-        calls = [ToolCall(part["id"], part["name"], part["arguments"]) for part in parts]
-        return Reply("".join(self._texts), calls, self._ended, self._usage)
+        calls = [
+            ToolCall(part["id"] or f"call_{at}", part["name"], part["arguments"])
+            for at, part in enumerate(self._calls)
+        ]
+        reply = Reply("".join(self._texts), calls, bool(self._finish_reason), self._usage)
+        return _checked(reply, self._finish_reason)
 
     def _add_call(self, item: Any) -> None:
         function = item.get("function") if isinstance(item, dict) else None
-        index = item.get("index", 0) if isinstance(item, dict) else None
+        index = (item.get("index") or 0) if isinstance(item, dict) else None
         if not isinstance(function, dict) or not isinstance(index, int) or not 0 <= index < MAX_CALLS:
             raise BadAnswer("a piece of a tool call is malformed")
-        part = self._calls.setdefault(index, {"id": f"call_{index}", "name": "", "arguments": ""})
-        part["id"] = string(item.get("id")) or part["id"]
-        part["name"] += string(function.get("name"))
-        part["arguments"] += string(function.get("arguments"))
+        id, name = string(item.get("id")), string(function.get("name"))
+        part = self._part(index, id, name)
+        part["id"] = id or part["id"]
+        part["name"] += name
+        part["arguments"] += _arguments(function)
         if len(part["arguments"]) > MAX_ARGUMENTS:
             raise BadAnswer(f"a tool call has over {MAX_ARGUMENTS} characters of arguments")
+
+    def _part(self, index: int, id: str, name: str) -> dict[str, str]:
+        """The call that a piece belongs to. Some servers do not count their calls: another id with a name begins
+        another one."""
+        at = self._latest.get(index)
+        if at is not None and not (name and id and self._calls[at]["id"] not in ("", id)):
+            return self._calls[at]
+        if len(self._calls) >= MAX_CALLS:
+            raise BadAnswer(f"the reply has over {MAX_CALLS} tool calls")
+        self._latest[index] = len(self._calls)
+        self._calls.append({"id": "", "name": "", "arguments": ""})
+        return self._calls[-1]
 
 
 def _choice(value: Any, *, required: bool) -> Mapping[str, Any]:

@@ -223,6 +223,59 @@ class TestEventStream:
 
         assert not stream.close().ended
 
+    @pytest.mark.parametrize("index", [{}, {"index": None}, {"index": 0}], ids=["none", "null", "always 0"])
+    def test_calls_that_the_server_does_not_count_are_kept_apart(self, index: dict[str, Any]) -> None:
+        def piece(arguments: Any, **call: Any) -> dict[str, Any]:
+            name = {"name": call.pop("name")} if "name" in call else {}
+            return {**index, **call, "function": {**name, "arguments": arguments}}
+
+        stream = EventStream(PROTOCOL)
+        list(
+            stream.feed(
+                event(tool_calls=[piece({"n": 1}, id="a", name="ring"), piece("", id="b", name="mail")])
+            )
+        )
+        list(stream.feed(event(tool_calls=[piece('{"to"')])))
+        list(stream.feed(event(tool_calls=[piece(': "ann"}', id="b")])))
+        assert stream.close().calls == [
+            ToolCall("a", "ring", '{"n": 1}'),
+            ToolCall("b", "mail", '{"to": "ann"}'),
+        ]
+
+    def test_calls_in_pieces_by_turns_are_kept_apart(self) -> None:
+        stream = EventStream(PROTOCOL)
+        for number in (0, 1):
+            function = {"name": f"tool{number}", "arguments": ""}
+            list(
+                stream.feed(event(tool_calls=[{"index": number, "id": f"id{number}", "function": function}]))
+            )
+        for number in (1, 0):
+            list(stream.feed(event(tool_calls=[{"index": number, "function": {"arguments": f"{number}"}}])))
+        assert stream.close().calls == [ToolCall("id0", "tool0", "0"), ToolCall("id1", "tool1", "1")]
+
+    def test_too_many_calls_are_refused(self) -> None:
+        call = {"index": 0, "function": {"name": "ring", "arguments": ""}}
+        pieces = event(tool_calls=[{**call, "id": str(number)} for number in range(65)])
+        with pytest.raises(BadAnswer, match="over 64 tool calls"):
+            list(EventStream(PROTOCOL).feed(pieces))
+
+    @pytest.mark.parametrize("reason", ["length", "content_filter"])
+    def test_a_reply_that_ended_before_any_text_is_a_failure(self, reason: str) -> None:
+        choice = {"delta": {}, "message": {"content": None}, "finish_reason": reason}
+        body = json.dumps({"choices": [choice]}).encode()
+        stream = EventStream(PROTOCOL)
+        list(stream.feed(b"data: " + body + b"\n\n"))
+        with pytest.raises(ServerError) as streamed:
+            stream.close()
+        with pytest.raises(ServerError) as whole:
+            reply_of(json.loads(body))
+        assert streamed.value.error == whole.value.error
+        assert reason in str(whole.value.error)
+
+    def test_a_text_that_was_cut_counts(self) -> None:
+        choice = {"message": {"content": "It is"}, "finish_reason": "length"}
+        assert reply_of({"choices": [choice]}).text == "It is"
+
     def test_a_finish_reason_ends_it_too(self) -> None:
         stream = EventStream(PROTOCOL)
         list(stream.feed(b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'))
