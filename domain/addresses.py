@@ -14,6 +14,7 @@ LONGEST_HOST = 253
 LONGEST_LABEL = 63
 """RFC 1035, 2.3.4."""
 
+_LOCAL_NAMES = (".localhost", ".local", ".internal")
 _GAPS = re.compile(r"[\s\x00-\x1f]")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|$)", re.IGNORECASE)
 _FULL_STOPS = re.compile("[.\u3002\uff0e\uff61]")
@@ -36,6 +37,16 @@ def address_fault(value: str) -> str | None:
     if not usable:
         return "must be an address that begins with http:// or https://"
     return None if _is_host(parts.hostname or "") else "must be an address with the name of a host"
+
+
+def is_private(address: str) -> bool:
+    """Return True for a web address that nobody outside of the own network can read: its host is a private IP
+    address, or has a name that only that network knows."""
+    host = (urlsplit(address).hostname or "").rstrip(".")
+    try:
+        return bool(host) and not ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith(_LOCAL_NAMES)
 
 
 def _is_host(host: str) -> bool:

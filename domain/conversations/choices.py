@@ -14,7 +14,8 @@ PREFIX = "choice:"
 """What every reference begins with; at most 64 bytes in all."""
 GONE = "This choice is no longer known. Please write your answer."
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>&~#|+.-])")
+_MARKUP = re.compile(r"(https?://[^\s<>()\[\]*`\\|]+)|([\\`*_\[\]<>&~#|+.-])", re.IGNORECASE)
+"""Web addresses, and signs that are markup elsewhere: Markdown reads no markup within an address."""
 _NUMBER = re.compile(r"([1-9][0-9]?)[.)]?", re.ASCII)
 
 
@@ -104,4 +105,4 @@ def chosen(offer: Offer, choice: Choice) -> ClosedPrompt:
 
 def literal(label: str) -> str:
     """The label in Markdown."""
-    return _MARKUP.sub(r"\\\1", label)
+    return _MARKUP.sub(lambda match: match[1] or f"\\{match[2]}", label)

@@ -18,6 +18,8 @@ PREFIX = "form:"
 FORM_COLONS = 2
 LIFETIME = timedelta(hours=24)
 """How long a form can be answered, since its latest question."""
+LONGEST_LABEL = 72
+"""Characters that all platforms with buttons show of a label."""
 MOST_TRIES = 3
 """Answers to one question that do not fit; then the form is given up."""
 
@@ -85,8 +87,11 @@ def pressed_button(event: Event) -> str:
 
 
 def is_written(event: Event) -> bool:
-    """Return True if a person wrote something: the event is no reaction, and no press of a button."""
-    return not event.reaction and (event.choice is None or event.claims_choice)
+    """Return True if a person wrote something: the event is no reaction, no press of a button, and no edit of a
+    message that was answered already."""
+    if event.reaction or event.new_if_answered:
+        return False
+    return event.choice is None or event.claims_choice
 
 
 def opens_dialog(pressed: str) -> bool:

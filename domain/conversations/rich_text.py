@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from domain.addresses import is_private
 from domain.channels.answers import Answer
 from domain.channels.rich import Card, Contact, LinkButton, Location, RichContent, RichKind
 from domain.conversations.choices import literal
@@ -12,14 +13,24 @@ MAP = "https://www.openstreetmap.org/?mlat={0:.6f}&mlon={1:.6f}#map=16/{0:.6f}/{
 
 def with_text(answer: Answer, native: frozenset[RichKind] = frozenset()) -> Answer:
     """The answer with the kinds of its rich content that are not `native` as text, after its own text and before a
-    question. A form is no text: it is asked field by field."""
+    question. A form is no text: it is asked field by field. Where a platform reads the pictures of cards, those at
+    private addresses are links."""
     if answer.rich is None:
         return answer
     kept = answer.rich.only(native)
+    if native != frozenset(RichKind):  # else a program gets all as it is
+        kept = replace(kept, cards=tuple(map(_with_public_picture, kept.cards)))
     shown = answer.rich.only(frozenset(RichKind) - native)
     before = answer.text.removesuffix(answer.question).rstrip()
     text = "\n\n".join(filter(None, (before, *_paragraphs(shown), answer.question)))
     return replace(answer, text=text, rich=None if kept.is_empty else kept)
+
+
+def _with_public_picture(card: Card) -> Card:
+    if not is_private(card.picture):
+        return card
+    text = "\n\n".join(filter(None, (card.text.strip(), link("Picture", card.picture))))
+    return replace(card, text=text, picture="")
 
 
 def _paragraphs(content: RichContent) -> Iterator[str]:

@@ -139,10 +139,12 @@ class FormService:
         return self._asked(context, queued.event, Answer(before), opened)
 
     def _asked(self, context: ConversationContext, event: Event, answer: Answer, opened: OpenForm) -> Answer:
-        """The answer with the question about the field that is asked: its options are buttons if all fit."""
+        """The answer with the question about the field that is asked: its options are buttons if all fit, and listed
+        too where a button may not show the whole label."""
         buttons = forms.button_choices(opened)
         has_buttons = len(buttons) <= context.channel.buttons(context.config, context.target(event))
-        question = forms.question(opened, lists_options=not has_buttons or not buttons)
+        is_whole = bool(buttons) and all(len(button.label) <= forms.LONGEST_LABEL for button in buttons)
+        question = forms.question(opened, lists_options=not (has_buttons and is_whole))
         return self._with_question(context, answer, question, buttons if has_buttons else ())
 
     def _with_question(

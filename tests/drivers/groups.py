@@ -363,6 +363,12 @@ class Telegram(Group):
         query["message"] = self._message(who, int(self.named or message_id), "?")
         return telegram_calls.posted({"update_id": update, "callback_query": query})
 
+    def edit(self, who: str, text: str) -> RawCall:
+        """Changes the latest message of the person."""
+        number = next(self.numbers)
+        message = {**self._message(who, number - 1, f"{text} @{telegram.USERNAME}"), "edit_date": 1780000060}
+        return telegram_calls.posted({"update_id": number, "edited_message": message})
+
     def press_value(self, who: str, value: str) -> RawCall:
         """A press of any button."""
         update = next(self.numbers)

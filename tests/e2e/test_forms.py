@@ -145,6 +145,10 @@ async def filled_in_at_once(walk: Walk) -> None:
     await walk.post(sent)
 
 
+async def asked(walk: Walk, question: str) -> None:
+    await walk.eventually(lambda: walk.said(question))
+
+
 async def filled_in_by_messages(walk: Walk) -> None:
     await walk.eventually(lambda: walk.said("How many?"))
     await walk.write("many")
@@ -152,7 +156,7 @@ async def filled_in_by_messages(walk: Walk) -> None:
     await walk.crash()
     await walk.write("3")
     for question, text in (("Mail", "ada@example.org"), ("Day", "31.12.2026"), ("Size", "Large")):
-        await walk.eventually(lambda question=question: walk.said(question))
+        await asked(walk, question)
         await walk.write(text)
     await walk.eventually(lambda: walk.said("Remark"))
     last = walk.group.write("ada", "soon", datetime.now(UTC))

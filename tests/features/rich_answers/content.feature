@@ -20,6 +20,36 @@ Feature: Rich answers
       | Mattermost | as text      | as a picture | as text      | as text      |
       | SMS        | as text      | as a picture | as text      | as text      |
 
+  Scenario Outline: A picture that only the own network can read is a link on <platform>
+    Given a resource that answers with a card whose picture is at "http://10.1.2.3/p7.png"
+    When "ada" writes "order" to the bot alone on <platform>
+    Then the link "http://10.1.2.3/p7.png" is shown as text
+
+    Examples:
+      | platform   |
+      | Slack      |
+      | Discord    |
+      | Teams      |
+      | Telegram   |
+      | WhatsApp   |
+      | Mattermost |
+      | SMS        |
+
+  Scenario Outline: A card's title and fields are shown as they are written on <platform>
+    Given a resource that answers with a card whose title and fields are "@all *50%* [off](https://a.example/x_y)"
+    When "ada" writes "order" to the bot alone on <platform>
+    Then the platform gets <written> for the name and the value of the field
+
+    Examples:
+      | platform   | written                                                                             |
+      | Slack      | @all *\u200b50%* [off](https://a.example/x_y)                                       |
+      | Discord    | @all \*50%\* \[off](https://a.example/x_y)                                         |
+      | Teams      | @all \*50%\* \[off\]([https://a.example/x_y](https://a.example/x_y))               |
+      | Telegram   | @all *50%* [off](https://a.example/x_y)                                             |
+      | WhatsApp   | @all *\u200b50%* [off](https://a.example/x_y)                                       |
+      | Mattermost | @\u200ball \*50%\* \[off\](https://a.example/x_y)                                 |
+      | SMS        | @all *50%* [off](https://a.example/x_y)                                             |
+
   Scenario: One link is a button on WhatsApp
     Given a resource that answers with one link
     When "ada" writes "order" to the bot alone on WhatsApp

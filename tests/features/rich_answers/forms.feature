@@ -110,6 +110,15 @@ Feature: Forms
       And "ada" writes "3"
       Then the resource gets the message "3" of "ada"
 
+    Scenario: A message that is changed after it was taken is no answer to the next question
+      When "ada" writes "order" to the bot alone on Telegram
+      And "ada" writes "3"
+      And "ada" changes her message to "Large"
+      Then the resource gets the message "Large" of "ada"
+      When "ada" writes "Small"
+      And "ada" writes "skip"
+      Then the resource gets the form of "ada" with the number 3, the size "small" and no remark
+
     Scenario: Another form takes its place
       When "ada" writes "order" to the bot alone on Telegram
       And "ada" writes "3"

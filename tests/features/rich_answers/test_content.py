@@ -29,6 +29,16 @@ def answers_richly(scene: Scene) -> None:
     scene.answer |= {"location": PLACE, "contact": CONTACT}
 
 
+@given(parsers.re(r'a resource that answers with a card whose picture is at "(?P<url>[^"]+)"'))
+def answers_with_picture(scene: Scene, url: str) -> None:
+    scene.answer = {"cards": [{**CARD, "picture": url}]}
+
+
+@given(parsers.re(r'a resource that answers with a card whose title and fields are "(?P<text>[^"]+)"'))
+def answers_with_markup(scene: Scene, text: str) -> None:
+    scene.answer = {"cards": [{"title": text, "fields": [{"name": text, "value": text}]}]}
+
+
 @given("a resource that answers with one link")
 def answers_with_link(scene: Scene) -> None:
     scene.answer = {"text": "Here you are", "buttons": [LINK]}
@@ -93,6 +103,14 @@ def is_button(scene: Scene, url: str) -> None:
 def is_text_link(scene: Scene, url: str) -> None:
     assert ("url", url) not in members(sent(scene))
     assert any(url in text for text in scene.texts())
+
+
+@then(parsers.re(r"the platform gets (?P<written>.+) for the name and the value of the field"))
+def is_as_written(scene: Scene, written: str) -> None:
+    """In the table u200b is a zero-width space."""
+    shown = written.replace("\\u200b", "\u200b")
+    texts = [str(value) for _, value in members(sent(scene)) if isinstance(value, str)]
+    assert sum(text.count(shown) for text in texts) >= 2, (shown, texts)
 
 
 @then("the picture of the card is shown as a picture")

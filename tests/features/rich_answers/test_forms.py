@@ -5,6 +5,7 @@ from typing import Any
 
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from tests.drivers.groups import Telegram
 from tests.features.rich_answers.scene import Scene
 
 scenarios("forms.feature")
@@ -132,6 +133,12 @@ def presses(scene: Scene, who: str, label: str) -> None:
 def replaced(scene: Scene, who: str) -> None:
     scene.write(who, "cancel")
     scene.write(who, "order")
+
+
+@when(parsers.re(r'"(?P<who>\w+)" changes her message to "(?P<text>[^"]+)"'))
+def changes(scene: Scene, who: str, text: str) -> None:
+    assert isinstance(scene.group, Telegram)
+    scene.post(scene.group.edit(who, text))
 
 
 @when("24 hours pass")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from domain.channels.answers import Answer, Choice
 from domain.conversations.choices import (
     is_reference,
+    literal,
     message_of,
     numbered,
     offered,
@@ -93,3 +94,17 @@ def test_labels_stand_in_the_list_as_they_are() -> None:
     assert numbered(Answer("Which?\n", choices=choices)) == Answer(
         "Which?\n\n1. \\*a\\* \\<b\\> \\[c\\](d)\n2. \\# e"
     )
+
+
+@pytest.mark.parametrize(
+    ("label", "markdown"),
+    [
+        ("1. *Large*", r"1\. \*Large\*"),
+        ("see https://shop.example/a_b-c#d.", "see https://shop.example/a_b-c#d."),
+        ("[x](https://a.example)", r"\[x\](https://a.example)"),
+        ("https://a.example/**b**", r"https://a.example/\*\*b\*\*"),
+    ],
+)
+def test_a_label_is_shown_as_it_is_written(label: str, markdown: str) -> None:
+    """An escape within a web address would be shown, and lead elsewhere."""
+    assert literal(label) == markdown

@@ -54,7 +54,7 @@ class Delivery(addresses.NoDefaultAddress):
     def render(
         self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
     ) -> Sequence[OutboundMessage]:
-        """Up to three choices are buttons, more the rows of a list. One link is a button, more are text."""
+        """Up to three choices with short labels are buttons, others rows of a list. One link is a button."""
         if answer.template:
             return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
         answer = with_text(answer) if target.group else answer
@@ -170,20 +170,27 @@ def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _interactive(body: str, choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    kind, size = ("button", _BUTTON_TITLE) if len(choices) <= _BUTTONS else ("list", _ROW_TITLE)
-    titles = messages.cut_labels([label for label, _ in choices], size)
-    rows = [{"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True)]
-    if kind == "button":
-        action: dict[str, Any] = {"buttons": [{"type": "reply", "reply": row} for row in rows]}
-    else:  # a label that is too long for a title stands below it as a description
-        for row, (label, _) in zip(rows, choices, strict=True):
-            if row["title"] != label:
-                row["description"] = messages.cut_labels([label], _DESCRIPTION)[0]
-        action = {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
+    """Buttons where there are few choices with short labels, else a list."""
+    action: dict[str, Any]
+    if len(choices) <= _BUTTONS and all(len(label) <= _BUTTON_TITLE for label, _ in choices):
+        replies = [{"type": "reply", "reply": {"id": value, "title": label}} for label, value in choices]
+        kind, action = "button", {"buttons": replies}
+    else:
+        kind, action = "list", {"button": _LIST_BUTTON, "sections": [{"rows": _rows(choices)}]}
     return {
         "type": "interactive",
         "interactive": {"type": kind, "body": {"text": body}, "action": action},
     }
+
+
+def _rows(choices: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """The rows of a list; a label that is too long for a title stands below it as a description."""
+    labels = [label for label, _ in choices]
+    rows = []
+    for title, (label, value) in zip(messages.cut_labels(labels, _ROW_TITLE), choices, strict=True):
+        described = {} if title == label else {"description": messages.cut_labels([label], _DESCRIPTION)[0]}
+        rows.append({"id": value, "title": title, **described})
+    return rows
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsAppTarget]:

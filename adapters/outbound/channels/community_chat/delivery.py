@@ -12,7 +12,7 @@ from typing import Any
 from adapters.outbound.channels.common import files, messages, outcomes
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.net.urls import segment
-from adapters.outbound.rendering import Markup
+from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
@@ -240,12 +240,20 @@ def _card_payload(card: Card) -> dict[str, Any]:
 
     https://developers.mattermost.com/integrate/reference/message-attachments/
     """
-    shown = "\n\n".join(filter(None, (card.text.strip(), links_text(card.buttons))))
-    fields = [{"title": field.name, "value": literal(field.value), "short": True} for field in card.fields]
+    shown = _shown("\n\n".join(filter(None, (card.text.strip(), links_text(card.buttons)))))
+    fields = [
+        {"title": _shown(literal(field.name)), "value": _shown(literal(field.value)), "short": True}
+        for field in card.fields
+    ]
     attachment: dict[str, Any] = {
         "fallback": card.title,
         **({"text": shown} if shown else {}),
         **({"fields": fields} if fields else {}),
         **({"image_url": card.picture} if card.picture else {}),
     }
-    return {"kind": "text", "message": f"**{literal(card.title)}**", "card": attachment}
+    return {"kind": "text", "message": _shown(f"**{literal(card.title)}**"), "card": attachment}
+
+
+def _shown(markdown: str) -> str:
+    """The text as Mattermost shows it, without mentions that would call all people of a channel."""
+    return "\n\n".join(piece.text for piece in render(Markup.MATTERMOST, markdown, POST_LIMIT))

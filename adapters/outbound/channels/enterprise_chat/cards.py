@@ -55,10 +55,19 @@ def card_payload(card: Card, limit: TextLimit) -> Json:
         element for piece in render(Markup.CARD, head, limit) for element in json.loads(piece.text)
     ]
     if card.fields:
-        rows = [{"title": field.name, "value": field.value} for field in card.fields]
+        rows = [
+            {"title": _literal(field.name, limit), "value": _literal(field.value, limit)}
+            for field in card.fields
+        ]
         body.append({"type": "FactSet", "facts": rows})
     if card.picture:
         body.append({"type": "Image", "url": card.picture, "altText": card.title})
     actions = link_actions(rich.labelled_links(native, LONGEST_LABEL))
     plain = render(Markup.TEAMS, rich.card_alone(card).text, limit)[0].plain
     return {"content": {"attachments": [attachment(body, actions)]}, "plain": plain}
+
+
+def _literal(text: str, limit: TextLimit) -> str:
+    """The text as the Markdown of a card has it, on one line."""
+    pieces = render(Markup.CARD, literal(" ".join(text.split())), limit)
+    return str(json.loads(pieces[0].text)[0]["text"]) if pieces else ""

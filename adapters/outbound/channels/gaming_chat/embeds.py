@@ -23,7 +23,7 @@ MOST_LINKS = 10
 ROW, _ROWS = 5, 5
 """Buttons in a row, and rows of a message."""
 _DESCRIPTION = TextLimit(4096)
-_TITLE, _FIELD_NAME = 256, 256
+_TITLE, _FIELD_NAME = TextLimit(256), TextLimit(256)
 _FIELD_VALUE = TextLimit(1024)
 _EMBED = 6000
 """Characters of an embed in all."""
@@ -53,12 +53,12 @@ def card_payloads(card: Card) -> list[dict[str, Any]]:
     pieces = render(Markup.DISCORD, described, _DESCRIPTION)
     fields = _fields(card)
     embed: dict[str, Any] = {
-        "title": card.title[:_TITLE],
+        "title": _literal(card.title, _TITLE),
         **({"description": pieces[0].text} if pieces else {}),
         **({"fields": fields} if fields else {}),
         **({"image": {"url": card.picture}} if card.picture else {}),
     }
-    size = len(card.title) + sum(len(piece.text) for piece in pieces)
+    size = len(embed["title"]) + sum(len(piece.text) for piece in pieces)
     size += sum(len(field["name"]) + len(field["value"]) for field in fields)
     if len(pieces) > 1 or size > _EMBED:
         texts = render(Markup.DISCORD, rich.card_alone(card).text, TEXT_LIMIT)
@@ -70,9 +70,13 @@ def card_payloads(card: Card) -> list[dict[str, Any]]:
 def _fields(card: Card) -> list[dict[str, Any]]:
     return [
         {
-            "name": field.name[:_FIELD_NAME],
-            "value": (render(Markup.DISCORD, literal(field.value), _FIELD_VALUE) or [_NOTHING])[0].text,
+            "name": _literal(field.name, _FIELD_NAME),
+            "value": _literal(field.value, _FIELD_VALUE),
             "inline": True,
         }
         for field in card.fields
     ]
+
+
+def _literal(text: str, limit: TextLimit) -> str:
+    return (render(Markup.DISCORD, literal(text), limit) or [_NOTHING])[0].text

@@ -24,12 +24,13 @@ _SHORT, _PARAGRAPH = 1, 2
 
 
 def shows_form(config: DiscordConfig, target: DiscordTarget, form: Form) -> bool:
-    """Return True if the form fits into one modal: five fields, short labels and values."""
+    """Return True if the form fits into one modal: five fields, short labels and options."""
     return len(form.fields) <= _FIELDS and all(map(_fits, form.fields))
 
 
 def _fits(field: FormField) -> bool:
-    return len(field.label) <= _DESCRIPTION and all(len(option.value) <= _OPTION for option in field.options)
+    shown = (text for option in field.options for text in (option.label, option.value))
+    return len(field.label) <= _DESCRIPTION and all(len(text) <= _OPTION for text in shown)
 
 
 def modal(form: Form, reference: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from domain.channels.rich import Card
 from domain.conversations.choices import literal
 from domain.conversations.rich_text import links_text
 
-from .config import ACTION
+from .config import ACTION, TEXT_LIMIT
 
 BLOCK_LIMIT = TextLimit(3000)
 """Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
@@ -74,5 +74,5 @@ def card_payload(card: Card) -> dict[str, Any]:
     if card.picture:
         blocks.append({"type": "image", "image_url": card.picture, "alt_text": card.title})
     blocks += link_row(rich.labelled_links(native, LONGEST_LABEL))
-    shown = render(Markup.MRKDWN, rich.card_alone(card).text, BLOCK_LIMIT)[0]
+    shown = render(Markup.MRKDWN, rich.card_alone(card).text, TEXT_LIMIT)[0]
     return {"kind": "text", "text": shown.text, "plain": shown.plain, "blocks": blocks}

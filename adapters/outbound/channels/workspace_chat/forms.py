@@ -24,13 +24,15 @@ _TITLE, _SUBMIT, _OPTION, _OPTION_VALUE, _TEXT = 24, 24, 75, 150, 3000
 
 
 def shows_form(config: SlackConfig, target: SlackTarget, form: Form) -> bool:
-    """Return True if each value of an option, and each text, is short enough for Slack."""
+    """Return True if each option and each text is short enough for Slack."""
     return all(map(_fits, form.fields))
 
 
 def _fits(field: FormField) -> bool:
     is_long = field.type.is_text and max(field.min or 0, len(str(field.default or ""))) > _TEXT
-    return not is_long and all(len(option.value) <= _OPTION_VALUE for option in field.options)
+    return not is_long and all(
+        len(option.label) <= _OPTION and len(option.value) <= _OPTION_VALUE for option in field.options
+    )
 
 
 def view(form: Form, reference: str, target: SlackTarget) -> dict[str, Any]:

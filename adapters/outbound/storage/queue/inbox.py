@@ -207,7 +207,7 @@ class PostgresInbox:
             withdrawn = {"id": id, "session_key": session_key, "owner": None}
             await connection.execute(SQL["withdraw_event"], withdrawn)
             if event.change is Change.EDITED:
-                row = InboxRow.of(instance_id, event)
+                row = InboxRow.of(instance_id, replace(event, new_if_answered=False))
                 await connection.execute(SQL["enqueue_events"], columns_of([row]))
                 await connection.execute(SQL["copy_draft"], (draft, instance_id, row.event_key))
         self._withdrawn(id)

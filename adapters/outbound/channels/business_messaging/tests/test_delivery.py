@@ -80,13 +80,14 @@ async def test_another_api_version(channel: ChannelCalls, server: WhatsApp) -> N
 
 
 async def test_choices_are_reply_buttons(channel: ChannelCalls, server: WhatsApp) -> None:
-    await deliver(channel, Answer("May I" + " x" * 700, choices=CHOICES))
+    choices = (*CHOICES[:2], Choice("Reject", "c:1:r"))
+    await deliver(channel, Answer("May I" + " x" * 700, choices=choices))
     assert [each["type"] for each in server.messages] == ["text", "interactive"]
     buttons = server.messages[-1]["interactive"]["action"]["buttons"]
     assert [each["reply"] for each in buttons] == [
         {"id": "c:1:a", "title": "Approve"},
         {"id": "c:1:s", "title": "Approve session"},
-        {"id": "c:1:r", "title": "Reject this very to…"},
+        {"id": "c:1:r", "title": "Reject"},
     ]
 
 
@@ -112,13 +113,20 @@ async def test_more_choices_than_buttons_are_rows_of_a_list(channel: ChannelCall
     ]
 
 
-async def test_labels_that_would_be_cut_alike_begin_with_their_number(
+async def test_labels_that_are_too_long_for_buttons_are_rows_of_a_list(
     channel: ChannelCalls, server: WhatsApp
 ) -> None:
     choices = tuple(Choice(f"Deliver it to our branch in {city}", city) for city in ("Bonn", "Kiel"))
     await deliver(channel, Answer("Where?", choices=choices))
-    buttons = server.messages[-1]["interactive"]["action"]["buttons"]
-    assert [each["reply"]["title"] for each in buttons] == ["1. Deliver it to ou…", "2. Deliver it to ou…"]
+    [section] = server.messages[-1]["interactive"]["action"]["sections"]
+    assert section["rows"] == [
+        {
+            "id": city,
+            "title": f"{number}. Deliver it to our br…",
+            "description": f"Deliver it to our branch in {city}",
+        }
+        for number, city in enumerate(("Bonn", "Kiel"), start=1)
+    ]
 
 
 @pytest.mark.parametrize(
