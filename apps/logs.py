@@ -27,7 +27,21 @@ from adapters import trace_context
 from apps.settings import Settings
 from apps.settings_loading import unknown_settings
 
-NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "httpx2", "mcp", "psycopg", "urllib3", "uvicorn")
+NOISY = (
+    "a2a",
+    "aiohttp",
+    "alembic",
+    "arq",
+    "asyncio",
+    "grpc",
+    "httpcore",
+    "httpx",
+    "httpx2",
+    "mcp",
+    "psycopg",
+    "urllib3",
+    "uvicorn",
+)
 KEPT = ("instance", "ms", "conversation")
 LONGEST_EVENT = 4_000
 """Characters of what a log line says, before its values and its traceback."""

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 64
@@ -24,6 +25,8 @@ TOO_MANY = f"must not hold more than {MOST_VALUES} values"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """A string, or what begins as one and has no end: a pattern that fails there is tried at each quotation mark."""
+_PART = re.compile(rb'[^"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"?[^"]*+){0,10000}+', re.DOTALL)
+"""The next strings and what stands around them: a pattern holds all threads up until it has come to its end."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -43,11 +46,24 @@ def has_too_many(text: bytes, most: int = MOST_VALUES) -> bool:
     """Return True if a JSON text in UTF-8 holds more values than `most`."""
     if len(text) <= most or _values_at_most(text) <= most:
         return False
-    return _values_at_most(_STRING.sub(b"", text)) > most
+    values = strings = 0
+    for part, count in _outside_strings(text):
+        values, strings = values + _values_at_most(part), strings + count
+        if max(values, strings // 2) > most:  # a string is a value, or the name of one
+            return True
+    return False
 
 
 def _values_at_most(text: bytes) -> int:
     return sum(map(text.count, (b",", b"[", b"{")))
+
+
+def _outside_strings(text: bytes) -> Iterator[tuple[bytes, int]]:
+    """The text without its strings, part by part, and how many strings each part has."""
+    at = 0
+    while at < len(text) and (part := _PART.match(text, at)):
+        yield _STRING.subn(b"", part[0])
+        at = part.end()
 
 
 def is_too_deep(text: bytes) -> bool:
@@ -56,10 +72,11 @@ def is_too_deep(text: bytes) -> bool:
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return False
     depth = 0
-    for bracket in _STRING.sub(b"", text).translate(None, _NO_BRACKETS):
-        depth += 1 if bracket in b"[{" else -1
-        if depth > MAX_DEPTH:
-            return True
+    for part, _ in _outside_strings(text):
+        for bracket in part.translate(None, _NO_BRACKETS):
+            depth += 1 if bracket in b"[{" else -1
+            if depth > MAX_DEPTH:
+                return True
     return False
 
 

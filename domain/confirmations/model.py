@@ -57,11 +57,19 @@ class FoundQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovedTool:
+    """A tool of one resource that is approved for a session: another resource may mean something else by its name."""
+
+    resource: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """The question of a session, and the tools approved for all of it."""
 
     pending: Pending | None = None
-    tools: tuple[str, ...] = field(default=())
+    tools: tuple[ApprovedTool, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ class ApprovalResult:
     """
 
     decision: Decision | None = None
-    approved_tools: tuple[str, ...] = ()
+    approved_tools: tuple[ApprovedTool, ...] = ()
     prompt: Prompt | None = None
     closed: ClosedQuestion | None = None
     repeated: ClosedQuestion | None = None

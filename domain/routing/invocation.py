@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
 from domain.channels.provenance import Provenance
-from domain.confirmations.model import Prompt, unclear
+from domain.confirmations.model import NO_LONGER_OPEN, ApprovalScope, Decision, Prompt, unclear
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import offered
 from domain.conversations.forms import FormUpdate
@@ -76,23 +76,34 @@ class InvocationService:
         request = _request(context, queued, user_id, decided, fetched, chosen.resource_id)
         if (decision := approval_result.decision) is None:
             request = await self.contexts.completed(context, queued, request, fetched)
-        elif await self.approvals.begin(scope_of(context, queued, user_id), decision):
-            approval = Approval(decision.confirmation_id, decision.tool, decision.decision)
-            request = replace(
-                request,
-                text=decision.original,
-                form=decision.form,
-                approval=approval,
-                choice=False,
-                context={},
-            )
         else:
-            return Answer(unclear(decision.tool))
+            scope = scope_of(context, queued, user_id)
+            with_decision = await self._with_decision(scope, request, decision)
+            if isinstance(with_decision, Answer):
+                return with_decision
+            request = with_decision
         over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
         notice = not_read(over) if over else ""
-        answer = await self._invoke(context, queued, request, chosen.route, notice)
+        answer = await self._invoke(context, decided, request, chosen.route, notice)
         context.answered = fetched.complete
         return replace(answer, text=f"{notice}\n\n{answer.text}".strip()) if notice else answer
+
+    async def _with_decision(
+        self, scope: ApprovalScope, request: RunRequest, decision: Decision
+    ) -> RunRequest | Answer:
+        """The request with what was decided about a tool, or the answer where the resource must not hear of it."""
+        if decision.resource not in ("", str(request.resource)):
+            return Answer(NO_LONGER_OPEN)  # the instance is bound to other resources since
+        if not await self.approvals.begin(scope, decision):
+            return Answer(unclear(decision.tool))
+        return replace(
+            request,
+            text=decision.original,
+            form=decision.form,
+            approval=Approval(decision.confirmation_id, decision.tool, decision.decision),
+            choice=False,
+            context={},
+        )
 
     async def _choose(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> Chosen:
         """The resource that an event goes to: the answer to a question to the one that asked, as long as the instance
@@ -119,12 +130,13 @@ class InvocationService:
         return chosen or Chosen(instance.resource_id or "")
 
     async def _invoke(
-        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, route: str, notice: str
+        self, context: ConversationContext, decided: Decided, request: RunRequest, route: str, notice: str
     ) -> Answer:
         """The answer, to which the caller adds the `notice`: it is shown before what the resource has made so far."""
+        queued, approved = decided.queued, decided.approval.approved_tools
         async with self.drafts.begin(context, queued) as drafting:
             request = replace(request, progress=after(notice, drafting.update)) if drafting else request
-            result, provenance = await self.runs.run(request, context.instance.fallback, route)
+            result, provenance = await self.runs.run(request, context.instance.fallback, route, approved)
         if provenance.failures:
             context.fell_back = f"answered by fallback {provenance.resource}: {listed(provenance.failures)}"
         # With a decision the form comes once more: by then another one may be open.
@@ -227,7 +239,6 @@ def _request(
         sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
         text=event.text,
         files=tuple(fetched.files),
-        approved_tools=decided.approval.approved_tools,
         choice=event.choice is not None,
         reaction=event.reaction,
         context=event.context,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain.channels.provenance import FailedResource, Provenance
 from domain.channels.rich import joined_content
-from domain.confirmations.model import unclear
+from domain.confirmations.model import ApprovedTool, unclear
 from domain.routing.conversation import APOLOGY, ProcessingFailed, ResourceFailed
 from domain.routing.model import APPROVED_FOR_SESSION, Approval, Progress, RunRequest, RunResult, summed
 from domain.routing.resource import parse_resource
@@ -25,7 +25,7 @@ class RunService:
     meter: Meter
 
     async def run(
-        self, request: RunRequest, fallback: Sequence[str], route: str
+        self, request: RunRequest, fallback: Sequence[str], route: str, approved: Sequence[ApprovedTool]
     ) -> tuple[RunResult, Provenance]:
         """Runs the resource, and those of the fallback in turn as long as each one fails. All get the same request
         id, as each of them sees the request once. Raises `ProcessingFailed`."""
@@ -33,7 +33,8 @@ class RunService:
         failures: list[FailedResource] = []
         for resource in dict.fromkeys([request.resource, *map(parse_resource, fallback)]):
             try:
-                result = await self._run_with_tools(replace(request, resource=resource))
+                tools = tuple(entry.tool for entry in approved if entry.resource == str(resource))
+                result = await self._run_with_tools(replace(request, resource=resource, approved_tools=tools))
                 return result, Provenance(str(resource), route, tuple(failures), result.citations)
             except ResourceFailed as failed:
                 failures.append(FailedResource(str(resource), failed.detail))

@@ -154,7 +154,9 @@ class AioHttp:
                     if total > request.max_bytes:
                         raise _too_large(request.url, request.max_bytes)
                     yield piece
-                    if request.gather_seconds and len(piece) < SMALL_PIECE:
+                    if len(piece) == PIECE:  # more of it is here already, which would come without a pause
+                        await asyncio.sleep(0)
+                    elif request.gather_seconds and len(piece) < SMALL_PIECE:
                         share = GATHER_SHARE * (time.monotonic() - began)
                         await _gather(response, min(request.gather_seconds, share))
 

@@ -17,8 +17,6 @@ MAX_KEPT = 400_000
 """Bytes of an answer that are kept, far more than are shown: no secret may be cut in half."""
 MAX_EXCHANGES = 20
 HIDDEN = "•••"
-SHORTEST_SECRET = 4
-"""Characters. A shorter one is hidden in headers, and not searched in texts: it would hide half of them."""
 _OPEN_HEADERS = frozenset(
     ["accept", "content-type", "content-length", "idempotency-key", "user-agent", "retry-after"]
 )
@@ -118,6 +116,5 @@ class Recorder:
     def clean(self, text: str) -> str:
         """The beginning of a text, without secrets, as they are and as JSON writes them."""
         for secret in self.secrets:
-            if len(secret) >= SHORTEST_SECRET:
-                text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
         return text[:MAX_SHOWN]

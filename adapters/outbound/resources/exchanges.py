@@ -49,7 +49,7 @@ async def json_events(http: Http, request: HttpRequest) -> AsyncIterator[Any]:
                 body += piece
                 continue
             for data in events.feed(piece):
-                yield _value(data)
+                yield await off_loop(len(data), _value, data)
     if body:
         yield await off_loop(len(body), _value, bytes(body))
 

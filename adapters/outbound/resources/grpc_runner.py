@@ -25,6 +25,7 @@ from adapters.outbound.net.tls import (
 )
 from adapters.outbound.resources import messages
 from adapters.outbound.resources.answers import gathered, usable
+from adapters.outbound.resources.echoed_secrets import SHORTEST_SECRET
 from adapters.outbound.resources.targets import BadRules, Keys, Target
 from adapters.rpc.messages import to_message
 from adapters.tasks import end
@@ -170,6 +171,7 @@ class GrpcRunner:
         self._channels = channels
         self._target = target
         self._tls = tls
+        self._token = token or ""
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
 
     async def run(self, request: RunRequest) -> RunResult:
@@ -186,11 +188,19 @@ class GrpcRunner:
             with usable():
                 async for message in call:
                     begun = True
-                    yield delta_of(message)
+                    yield delta_of(_without(self._token, message))
         except aio.AioRpcError as error:
             raise _failure(error, begun=begun) from error
         finally:
             call.cancel()
+
+
+def _without(token: str, message: pb.RunResponse) -> pb.RunResponse:
+    """The message without the token that its server was called with."""
+    secret, content = token.encode(), message.SerializeToString() if token else b""
+    if len(token) < SHORTEST_SECRET or secret not in content:
+        return message
+    return pb.RunResponse.FromString(content.replace(secret, b"*" * len(secret)))  # lengths stay as they are
 
 
 def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:

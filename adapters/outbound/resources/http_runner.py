@@ -64,8 +64,10 @@ class HttpRunner:
             with usable():
                 async with aclosing(cast(AsyncGenerator[bytes, None], self.http.stream(call))) as pieces:
                     async for piece in pieces:
-                        if result := answer.feed(piece):
+                        events = answer.feed(piece)
+                        if result := await off_loop(sum(map(len, events)), answer.read, events):
                             return result
+                        answer.tell()
                 return await off_loop(answer.held, answer.end)
         except HttpFailed as error:
             raise broken_exchange(error) from error
@@ -80,6 +82,7 @@ class _Answer:
         self._events: ServerEvents | None = None
         self._body: list[bytes] = []
         self._texts: list[str] = []
+        self._told = 0
         self._size = 0
 
     def begin(self, head: HttpAnswer) -> None:
@@ -87,27 +90,34 @@ class _Answer:
         if is_event_stream(head):
             self._events = ServerEvents(messages.MAX_ANSWER_BYTES)
 
-    def feed(self, piece: bytes) -> RunResult | None:
+    def feed(self, piece: bytes) -> Sequence[bytes]:
+        """The events that end in these bytes. Raises `BadAnswer`."""
+        if self._events is not None:
+            return self._events.feed(piece)
+        self._body.append(piece)
+        return ()
+
+    def read(self, events: Sequence[bytes]) -> RunResult | None:
         """The result once the last event is there. Raises `BadAnswer`."""
-        if self._events is None:
-            self._body.append(piece)
-            return None
         deltas: list[str] = []
-        result = None
-        for value in _values(self._events.feed(piece)):
+        for value in _values(events):
             if not isinstance(value, dict) or _DELTA not in value:
-                result = messages.result_of(value)
-                break
-            deltas.append(value[_DELTA])
-        if not all(isinstance(delta, str) for delta in deltas):
-            raise messages.BadAnswer(f"{_DELTA} is not a string")
-        self._texts.append("".join(deltas))
-        self._size += len(self._texts[-1])
+                return messages.result_of(value)
+            if not isinstance(delta := value[_DELTA], str):
+                raise messages.BadAnswer(f"{_DELTA} is not a string")
+            deltas.append(delta)
+        if any(deltas):
+            self._texts.append("".join(deltas))
+            self._size += len(self._texts[-1])
         if self._size > messages.MAX_TEXT:
             raise messages.BadAnswer(f"text has over {messages.MAX_TEXT} characters")
-        if self._progress and result is None and any(deltas):
+        return None
+
+    def tell(self) -> None:
+        """Shows the text so far, if there is more of it."""
+        if self._progress and len(self._texts) > self._told:
+            self._told = len(self._texts)
             self._progress(lambda: "".join(self._texts))
-        return result
 
     @property
     def held(self) -> int:

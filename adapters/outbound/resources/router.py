@@ -8,6 +8,7 @@ from math import ldexp
 from typing import Any
 
 from adapters.outbound.resources.builtin import Builtins
+from adapters.outbound.resources.echoed_secrets import without_secrets
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.kinds import KINDS, Parts
 from adapters.outbound.resources.knowledge_tool import Knowledge
@@ -156,7 +157,8 @@ class Runners(Parts):
     __slots__ = ()
 
     def build(self, rule: Rule) -> Downstream:
-        runner = KINDS[rule.kind].runner(self, rule.target)
+        parts = replace(self, http=without_secrets(self.http, rule.target))
+        runner = KINDS[rule.kind].runner(parts, rule.target)
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 
     def for_url(self, url: str) -> Downstream:
@@ -167,7 +169,8 @@ class Runners(Parts):
         """What answers one question from a base: with no other tools, as nobody could confirm their use."""
         knowledge = Knowledge(self.reader, base)
         alone = replace(model, tools=(), mcp_servers=())
-        return self.retry(ModelRunner(self.http, GivenTurns(earlier), alone, knowledge))
+        http = without_secrets(self.http, alone)
+        return self.retry(ModelRunner(http, GivenTurns(earlier), alone, knowledge))
 
 
 MOST_SECONDS = 120.0

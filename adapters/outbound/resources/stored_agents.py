@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.resources.a2a.target import A2aTarget
 from adapters.outbound.resources.agent_http import Recorder, UserAddresses
 from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
+from adapters.outbound.resources.echoed_secrets import secrets_of, without_secrets
 from adapters.outbound.resources.grpc_runner import GrpcTarget
 from adapters.outbound.resources.kinds import a2a_runner
 from adapters.outbound.resources.messages import request_json
@@ -144,15 +145,11 @@ class StoredAgents:
         return rule.line if rule else 0
 
     def recorded(self, agent: Agent) -> tuple[Downstream, Sequence[AgentExchange]]:
-        definition = agent.definition
         try:
-            rule = _usable_rule(agent.slug, definition, trusted=agent.trusted)
+            rule = _usable_rule(agent.slug, agent.definition, trusted=agent.trusted)
         except BadAgent as error:
             raise Invalid.of([error.fault]) from None
-        tools = (*definition.tools, *definition.mcp_servers)
-        secrets = [definition.secret, *(tool.secret for tool in tools)]
-        secrets += [text for tool in tools for text in tool.headers.values()]
-        recorder = Recorder(self.runners.http, sorted(filter(None, secrets), key=len, reverse=True))
+        recorder = Recorder(self.runners.http, secrets_of(rule.target))
         runner = _built(agent, rule, replace(self.runners, http=recorder))
         return RecordedRun(runner, recorder, rule), recorder.exchanges
 
@@ -165,6 +162,7 @@ class StoredAgents:
             runners = _of_agent(agent, runners)
         if rule is None or not isinstance(rule.target, A2aTarget):
             raise DownstreamFailed(f"no A2A agent is behind {task.resource} any more", retryable=False)
+        runners = replace(runners, http=without_secrets(runners.http, rule.target))
         return await a2a_runner(runners, rule.target).poll(task)
 
 

@@ -22,13 +22,15 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import tool_approval, tool_confirmation
-from domain.confirmations.model import FoundQuestion, Pending, SessionState
+from domain.confirmations.model import ApprovedTool, FoundQuestion, Pending, SessionState
 from domain.conversations.model import MessageId, MessageKind
 from domain.events import EventKind
 from domain.routing.model import APPROVED_FOR_SESSION
 from domain.values import iso_milliseconds
 
 question, approval = tool_confirmation.c, tool_approval.c
+_SEPARATOR = "\n"
+"""Between the id of a resource and the name of its tool, which are printable both."""
 QUESTION = columns_of(
     tool_confirmation, "id detail nonce asked_of asked_by expires_at decision decided_by decider decided_at"
 )
@@ -78,7 +80,7 @@ class PostgresConfirmations:
     ) -> SessionState:
         parameters = {"instance": instance_id, "key": key_of(session_id), "now": now}
         [row] = await self._database.fetch(_LOAD, {**parameters, "silent_since": silent_since})
-        tools = tuple(orjson.loads(tool) for tool in row[0] or ())
+        tools = tuple(_approved(orjson.loads(tool)) for tool in row[0] or ())
         return SessionState(_pending(*row[1:]) if row[1] is not None else None, tools)
 
     async def find(self, instance_id: int, session_id: str, nonce: str) -> FoundQuestion | None:
@@ -123,7 +125,7 @@ class PostgresConfirmations:
         return earlier[0] if earlier else None
 
     async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
-        key, tool = key_of(session_id), dump(decided.tool)
+        key, tool = key_of(session_id), dump(f"{decided.resource}{_SEPARATOR}{decided.tool}")
         undecided = (question.id == decided.id, question.decision.is_(None), question.expires_at > now)
         deciding = update(tool_confirmation).where(_open_in(instance_id, key), *undecided)
         deciding = deciding.values(
@@ -180,6 +182,12 @@ class PostgresConfirmations:
         return removed + await self._close(
             update(tool_confirmation).where(question.closed_at.is_(None), over), now
         )
+
+
+def _approved(stored: str) -> ApprovedTool:
+    """Of an approval that an earlier version stored the resource is not known: it fits none."""
+    resource, _, tool = stored.rpartition(_SEPARATOR)
+    return ApprovedTool(resource, tool)
 
 
 def _closed(instance_id: int, key: str, pending: Pending, why: Closing) -> Insert:

@@ -40,6 +40,19 @@ Feature: Agents that users set up themselves
     Then the test's error names "403"
     And the test shows a POST with the text "Hello" that was refused
 
+  Scenario Outline: An agent whose server repeats the request in its <where>
+    Given ann has the agent "Support" that is called with the secret "s3cret-token"
+    And ann's instance is bound to "agent::support"
+    And the server repeats the request in its <where>
+    When somebody writes "Hello"
+    Then neither the sender nor the log learns "s3cret-token"
+    And the database does not hold "s3cret-token"
+
+    Examples:
+      | where   |
+      | answers |
+      | errors  |
+
   Scenario: An id is made of the name where none is given
     Given ann has the agent "Künstler & Söhne"
     And ann has the agent "Support"

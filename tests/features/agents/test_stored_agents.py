@@ -12,6 +12,7 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import INSTANCES, WORDS, Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen, StandIn
+from tests.support.waiting import until
 
 BASE = "/api/agent/agents"
 RULES = """[[rule]]
@@ -60,6 +61,7 @@ class Server(StandIn):
         self.asked: list[Seen] = []
         self.answers: list[str] = []
         self.passages = ""
+        self.repeats_in = ""
         self.refuses = self.searches = self.calls_tool = False
         self.used = 0
 
@@ -71,6 +73,9 @@ class Server(StandIn):
             self.used += 1
             return Reply(json={"refunded": True})
         self.asked.append(seen)
+        if self.repeats_in:
+            said = f"You asked with {seen.headers['authorization']}"
+            return Reply(401 if self.repeats_in == "errors" else 200, {"text": said, "error": said})
         if self.refuses:
             return Reply(403, {"error": "no"})
         if not seen.path.endswith("/chat/completions"):
@@ -169,6 +174,11 @@ def scene(world: World, rest: Rest, driver: PlatformDriver) -> Scene:
 def has(scene: Scene, name: str) -> None:
     scene.of_http(name)
     assert scene.reply.status_code == 201, scene.reply.text
+
+
+@given(parsers.re("the server repeats the request in its (?P<where>answers|errors)"))
+def repeats(scene: Scene, where: str) -> None:
+    scene.server.repeats_in = where
 
 
 @given(parsers.parse('ann has the agent "{name}" that is called with the secret "{secret}"'))
@@ -331,6 +341,13 @@ def answer_is(scene: Scene, text: str) -> None:
 def not_shown(scene: Scene, secret: str) -> None:
     assert len(scene.shown) == 4
     assert [text for text in scene.shown if secret in text] == []
+
+
+@then(parsers.parse('neither the sender nor the log learns "{secret}"'))
+def not_repeated(scene: Scene, caplog: pytest.LogCaptureFixture, secret: str) -> None:
+    until(lambda: bool(scene.server.answers), "the sender has an answer")
+    assert scene.server.asked[-1].headers["authorization"] == f"Bearer {secret}"
+    assert [text for text in (*scene.server.answers, caplog.text) if secret in text] == []
 
 
 @then(parsers.parse('the database does not hold "{secret}"'))

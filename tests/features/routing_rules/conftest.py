@@ -139,6 +139,11 @@ class Scene:
         messages: list[dict[str, Any]] = self.read(f"/conversations/{ADA}/messages")["messages"]
         return messages
 
+    def approved_by(self, resource: str) -> tuple[str, ...]:
+        """The tools that the latest request to a resource names as approved."""
+        name = resource.removeprefix("agent::")
+        return [sent for sent in self.resources.requests if sent.resource.id == name][-1].approved_tools
+
     def asked(self, message: str) -> list[tuple[str | None, str | None, str | None]]:
         """Resource, route and reason of each step "asked" of a message's timeline."""
         steps = self.read(f"/messages/{message}/timeline")["steps"]

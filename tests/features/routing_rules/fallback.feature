@@ -40,6 +40,25 @@ Feature: Fallback
     Then only "agent::a" was asked
     And Ada is told that nobody knows whether the tool was used
 
+  Scenario: An approval for the session counts for the resource that asked
+    Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
+    And "agent::a" asks for a tool
+    When Ada writes "open the valve"
+    And Ada writes "always"
+    And "agent::a" fails from now on
+    And Ada writes "Hello"
+    Then "agent::a" is told that "open_valve" is approved
+    And "agent::b" is told that no tool is approved
+
+  Scenario: The question of a resource that the bot no longer has is closed
+    Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
+    And "agent::a" asks for a tool
+    When Ada writes "open the valve"
+    And the bot is bound to "agent::d" alone
+    And Ada writes "yes"
+    Then Ada is told "This question is no longer open."
+    And nobody but "agent::a" was asked
+
   Scenario: A draft that had begun is replaced
     Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
     And "agent::a" fails in the middle of its answer

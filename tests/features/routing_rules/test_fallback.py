@@ -47,6 +47,21 @@ def fails_after_approval(scene: Scene) -> None:
     scene.resources.fails_after_approval = True
 
 
+@given('"agent::a" asks for a tool')
+def asks_for_tool(scene: Scene) -> None:
+    scene.resources.asks = OPENS_VALVE
+
+
+@when('"agent::a" fails from now on')
+def fails_now(scene: Scene) -> None:
+    scene.resources.failing = {"agent::a"}
+
+
+@when('the bot is bound to "agent::d" alone')
+def bound_anew(scene: Scene) -> None:
+    scene.change(downStreamResourceId="agent::d", fallback=[])
+
+
 @given('"agent::a" fails in the middle of its answer')
 def fails_later(scene: Scene) -> None:
     scene.resources.failing = {"agent::a"}
@@ -121,6 +136,26 @@ def asked_once(scene: Scene, resource: str) -> None:
 @then('only "agent::a" was asked')
 def only_one(scene: Scene) -> None:
     assert scene.resources.asked == ["agent::a", "agent::a"]
+
+
+@then(parsers.parse('"{resource}" is told that "{tool}" is approved'))
+def told_approved(scene: Scene, resource: str, tool: str) -> None:
+    assert scene.approved_by(resource) == (tool,)
+
+
+@then(parsers.parse('"{resource}" is told that no tool is approved'))
+def told_none(scene: Scene, resource: str) -> None:
+    assert scene.approved_by(resource) == ()
+
+
+@then(parsers.parse('Ada is told "{text}"'))
+def is_told(scene: Scene, text: str) -> None:
+    assert scene.got()[-1] == text
+
+
+@then('nobody but "agent::a" was asked')
+def nobody_else(scene: Scene) -> None:
+    assert scene.resources.asked == ["agent::a"]
 
 
 @then("Ada is told that nobody knows whether the tool was used")
