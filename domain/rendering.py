@@ -28,15 +28,12 @@ async def render_answer(
     if is_numbered:
         answer = numbered(answer)
     if answer.thumbs and channel.thumb_buttons:
-        answer = _with_thumbs(answer, channel.buttons(config, target))
+        most = channel.buttons(config, target)
+        choices = (*answer.choices, *thumbs(answer.thumbs))
+        # two more buttons, where its last message has room for them
+        is_shown = bool(answer.text.strip()) and len(choices) <= most
+        answer = replace(answer, choices=choices) if is_shown else answer
     return tuple(await off_loop(len(answer.text), sender.render, config, target, answer)), is_typed
-
-
-def _with_thumbs(answer: Answer, most: int) -> Answer:
-    """The answer with two more buttons, where its last message has room for them."""
-    choices = (*answer.choices, *thumbs(answer.thumbs))
-    is_shown = bool(answer.text.strip()) and len(choices) <= most
-    return replace(answer, choices=choices) if is_shown else answer
 
 
 P = ParamSpec("P")

@@ -195,16 +195,14 @@ class AgentService:
             raise Invalid.of(definition)
         if wrong := self.runners.fault(definition, trusted=True):
             raise Invalid.of([wrong])
-        await self._check_bases(caller, owner, set(definition.knowledge) - set(before.knowledge))
-        return definition
-
-    async def _check_bases(self, caller: Caller, owner: str, added: set[int]) -> None:
-        """An agent reads bases with the rights of its owner. Who names one must be able to read it as well."""
+        # An agent reads bases with the rights of its owner. Who names one must be able to read it as well.
+        added = set(definition.knowledge) - set(before.knowledge)
         users = {owner} if caller.is_admin else {owner, caller.user_id}
         for user in sorted(users) if added else ():
             readable = {base.id for base in await self.bases.readable(user, sorted(added))}
             if missing := sorted(added - readable):
                 raise Invalid.of([Fault("knowledge", f"names base {missing[0]}, which {user} may not read")])
+        return definition
 
     def _shown(self, agent: Agent) -> AgentView:
         """With what stands in its way."""

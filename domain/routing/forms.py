@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from domain.channels.answers import Answer, Choice, ClosedPrompt
 from domain.channels.form_values import Unfit, written_value
 from domain.channels.messages import Event
-from domain.channels.rich import Form, FormField, RichKind
+from domain.channels.rich import FormField, RichKind
 from domain.confirmations.model import ApprovalResult, ClosedQuestion
 from domain.conversations import forms
 from domain.conversations.choices import literal
@@ -43,6 +43,7 @@ class FormService:
         if rich is None or rich.form is None:
             return answer
         form, event = rich.form, queued.event
+        rules = context.channel.forms
         opened = OpenForm(
             form,
             _reference(queued),
@@ -50,7 +51,7 @@ class FormService:
             queued.id,
             self.clock.now() + forms.LIFETIME,
             resource=answer.provenance.resource if answer.provenance else "",
-            is_native=_is_native(context, event, form),
+            is_native=rules is not None and rules.shows_form(context.config, context.target(event), form),
         )
         context.form_update = FormUpdate(opened)
         if opened.is_native and RichKind.FORM in context.channel.rich_kinds:
@@ -195,8 +196,3 @@ def _written(event: Event, asked: FormField, written: str) -> object:
 
 def _reference(queued: QueuedEvent) -> str:
     return forms.form_reference(answer_to(queued.id), queued.event.request_id)
-
-
-def _is_native(context: ConversationContext, event: Event, form: Form) -> bool:
-    rules = context.channel.forms
-    return rules is not None and rules.shows_form(context.config, context.target(event), form)

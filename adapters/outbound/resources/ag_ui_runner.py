@@ -187,7 +187,10 @@ class AgUiRunner:
                     if reader.ended:
                         return reader
         except HttpFailed as error:
-            raise self._failure(error) from error
+            failed = broken_exchange(error) if error.answer is None else self._refused(error.answer)
+            if failed.begun:
+                failed.retryable = False
+            raise failed from error
         raise DownstreamFailed("the agent's answer broke off before the end of the run", retryable=False)
 
     def _call(self, request: RunRequest, conversation: Conversation, sent: Sequence[Message]) -> HttpRequest:
@@ -227,12 +230,6 @@ class AgUiRunner:
         conversation.interrupts, conversation.answers, conversation.failed = interrupts, {}, False
         result = checked_result(RunResult(reader.answer(), usage=_usage(ended)))
         return interrupts[0].asked(result) if interrupts else result
-
-    def _failure(self, error: HttpFailed) -> DownstreamFailed:
-        failed = broken_exchange(error) if error.answer is None else self._refused(error.answer)
-        if failed.begun:
-            failed.retryable = False
-        return failed
 
     def _refused(self, answer: HttpAnswer) -> DownstreamFailed:
         body = answer.json()

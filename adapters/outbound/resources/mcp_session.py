@@ -179,17 +179,13 @@ async def called_tool(
             # The server wants parameters in headers, which the SDK knows of once it has listed the tools.
             await client.session.list_tools()
             result = await client.session.send_request(call, types.CallToolResult)
-    text = _text_of(result)[:MAX_RESULT]
-    return f"The tool failed: {text}"[:MAX_RESULT] if result.is_error else text
-
-
-def _text_of(result: types.CallToolResult) -> str:
-    """The content as text: files are named in words. Structured content is JSON, unless a text says the same."""
+    # Files are named in words. Structured content is JSON, unless a text says the same.
     parts = [_part(block) for block in result.content]
     structured = result.structured_content
     if structured is not None and not any(_says(block, structured) for block in result.content):
         parts.append(json.dumps(structured, ensure_ascii=False))
-    return "\n".join(filter(None, parts)) or "The tool gave no answer."
+    text = ("\n".join(filter(None, parts)) or "The tool gave no answer.")[:MAX_RESULT]
+    return f"The tool failed: {text}"[:MAX_RESULT] if result.is_error else text
 
 
 def _says(block: types.ContentBlock, structured: Any) -> bool:

@@ -126,14 +126,14 @@ class Agent:
         except BadMessage as error:
             await _refuse(send, 400, str(error))
         else:
-            await self._reply(message, "text/event-stream" in _asgi.header(scope, "accept").lower(), send)
-
-    async def _reply(self, message: Message, streamed: bool, send: Send) -> None:
-        run = self._run_of(message)
-        if run is None:
-            await _refuse(send, 503, "too many messages are being answered at once", (b"retry-after", b"1"))
-        else:
-            await _answer(run, send, streamed)
+            streamed = "text/event-stream" in _asgi.header(scope, "accept").lower()
+            run = self._run_of(message)
+            if run is None:
+                await _refuse(
+                    send, 503, "too many messages are being answered at once", (b"retry-after", b"1")
+                )
+            else:
+                await _answer(run, send, streamed)
 
     def _run_of(self, message: Message) -> Run | None:
         """The run of this request, which may have begun before; None where there are too many."""
@@ -152,7 +152,11 @@ async def _answer(run: Run, send: Send, streamed: bool) -> None:
     if not run.is_done:
         await _stream(run, send)
     elif run.body is None:
-        await _fail(run, send)
+        if isinstance(run.error, TryLater):
+            await _refuse(send, 503, str(run.error), (b"retry-after", str(run.error.seconds).encode()))
+        else:
+            log.error("the handler failed", exc_info=run.error)
+            await _refuse(send, 500, "the agent failed")
     elif run.body == EMPTY:
         await _asgi.send_json(send, 204)
     else:
@@ -175,14 +179,6 @@ async def _stream(run: Run, send: Send) -> None:
         await _asgi.send_piece(send, b": the agent failed\n\n", last=True)
     else:
         await _asgi.send_piece(send, _asgi.event(run.body), last=True)
-
-
-async def _fail(run: Run, send: Send) -> None:
-    if isinstance(run.error, TryLater):
-        await _refuse(send, 503, str(run.error), (b"retry-after", str(run.error.seconds).encode()))
-    else:
-        log.error("the handler failed", exc_info=run.error)
-        await _refuse(send, 500, "the agent failed")
 
 
 async def _refuse(send: Send, status: int, error: str, *headers: tuple[bytes, bytes]) -> None:

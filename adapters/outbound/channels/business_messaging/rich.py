@@ -14,7 +14,7 @@ from adapters.outbound.channels.common.rich import card_alone
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer
 from domain.channels.model import TextLimit
-from domain.channels.rich import Card, Contact, LinkButton, Location, RichContent, RichKind
+from domain.channels.rich import Card, Contact, LinkButton, RichContent, RichKind
 from domain.conversations.rich_text import with_text
 
 from .config import TEXT_LIMIT
@@ -62,7 +62,10 @@ def contents(content: RichContent) -> Iterator[dict[str, Any]]:
     for card in content.cards:
         yield from _card(card)
     if content.location:
-        yield _location(content.location)
+        location = content.location
+        place: dict[str, Any] = {"latitude": location.latitude, "longitude": location.longitude}
+        named = {"name": location.name, "address": location.address}
+        yield {"type": "location", "location": place | {key: value for key, value in named.items() if value}}
     if content.contact:
         yield _contact(content.contact)
 
@@ -79,12 +82,6 @@ def _card(card: Card) -> Iterator[dict[str, Any]]:
     else:
         for piece in render(Markup.WHATSAPP, card_alone(card).text, TEXT_LIMIT):
             yield {"type": "text", "text": {"preview_url": False, "body": piece.text}}
-
-
-def _location(location: Location) -> dict[str, Any]:
-    place: dict[str, Any] = {"latitude": location.latitude, "longitude": location.longitude}
-    named = {"name": location.name, "address": location.address}
-    return {"type": "location", "location": place | {key: value for key, value in named.items() if value}}
 
 
 def _contact(contact: Contact) -> dict[str, Any]:

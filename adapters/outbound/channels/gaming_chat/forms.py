@@ -4,7 +4,6 @@ Sources: https://docs.discord.com/developers/components/reference#label and
 https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-modal
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
@@ -77,7 +76,14 @@ def _component(field: FormField) -> dict[str, Any]:
         return {"type": _SELECT, **common, "options": listed, "min_values": least, "max_values": most}
     style = _PARAGRAPH if field.type is FieldType.MULTILINE else _SHORT
     value = {"value": str(field.default)} if field.default is not None else {}
-    return {"type": _TEXT_INPUT, **common, "style": style, **value, **_lengths(field), **_placeholder(field)}
+    return {
+        "type": _TEXT_INPUT,
+        **common,
+        "style": style,
+        **value,
+        **_lengths(field),
+        **({"placeholder": "2026-12-31"} if field.type is FieldType.DATE else {}),
+    }
 
 
 def _chosen(field: FormField) -> list[object]:
@@ -85,10 +91,6 @@ def _chosen(field: FormField) -> list[object]:
     if isinstance(field.default, bool):
         return ["yes" if field.default else "no"]
     return field.default if isinstance(field.default, list) else [field.default]
-
-
-def _placeholder(field: FormField) -> Mapping[str, str]:
-    return {"placeholder": "2026-12-31"} if field.type is FieldType.DATE else {}
 
 
 def _lengths(field: FormField) -> dict[str, int]:

@@ -55,7 +55,9 @@ class Bridge(httpx.AsyncBaseTransport):
         try:
             first = await anext(pieces, b"")
         except AddressRefused as refused:
-            raise _refused_card(str(request.url), refused) from refused
+            url = str(request.url)
+            reason = f"the agent is to be called at {safe_url(url)[:200]}, which OUTBOUND_POLICY forbids: {refused}"
+            raise DownstreamFailed(reason, retryable=False, begun=False) from refused
         except HttpFailed as failed:
             if failed.answer is None or not _is_told(failed.answer):
                 raise
@@ -140,8 +142,3 @@ def _is_told(answer: HttpAnswer) -> bool:
 
 def _response(answer: HttpAnswer, body: bytes) -> httpx.Response:
     return httpx.Response(answer.status, headers={"content-type": "application/json"}, content=body)
-
-
-def _refused_card(url: str, refused: AddressRefused) -> DownstreamFailed:
-    reason = f"the agent is to be called at {safe_url(url)[:200]}, which OUTBOUND_POLICY forbids: {refused}"
-    return DownstreamFailed(reason, retryable=False, begun=False)

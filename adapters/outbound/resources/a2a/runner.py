@@ -103,7 +103,13 @@ class A2aRunner:
                     elif (answer := await self._earlier(agent, run)) is not None:
                         return answer
                     await self._follow(agent, run)
-                return await self._result(run)
+                result = run.reader.result()
+                if run.reader.is_interrupted:
+                    run.state = run.state.interrupted(run.reader, run.request.request_id)
+                    await self.states.save(*run.place, run.state.dump(), run.request.inbox_id)
+                if run.reader.needs_access:
+                    await self._poll_later(run)
+                return result
         except TimeoutError:
             return await self._later(run)
         except asyncio.CancelledError as cancelled:
@@ -221,15 +227,6 @@ class A2aRunner:
             await self.states.save(*run.place, noted.dump(), run.request.inbox_id)
             if reader.task_id == state.waiting_task_id:  # its result is the answer to this message
                 await self.tasks.remove(run.request.instance_id, state.answered_request_id)
-
-    async def _result(self, run: _Run) -> RunResult:
-        result = run.reader.result()
-        if run.reader.is_interrupted:
-            run.state = run.state.interrupted(run.reader, run.request.request_id)
-            await self.states.save(*run.place, run.state.dump(), run.request.inbox_id)
-        if run.reader.needs_access:
-            await self._poll_later(run)
-        return result
 
     async def _later(self, run: _Run) -> RunResult:
         """Raises `DownstreamFailed` where there is no task, or nobody to be told of its result."""
