@@ -11,7 +11,7 @@ from typing import Any, cast
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.rich import joined_content
 from domain.routing.model import Progress, RunDelta, RunResult, summed
-from ports.http import AnswerTooLarge, HttpAnswer, HttpFailed
+from ports.http import AddressRefused, AnswerTooLarge, HttpAnswer, HttpFailed, NoAddress
 from ports.resources import DownstreamFailed
 
 EVENTS = "text/event-stream"
@@ -50,11 +50,11 @@ def refused_answer(answer: HttpAnswer, words: str = "") -> DownstreamFailed:
 
 def broken_exchange(error: HttpFailed) -> DownstreamFailed:
     """The failure behind an exchange that came to no usable answer; a connection may hold the next time, while an
-    answer that is too large would be so again."""
+    address is refused again, and an answer too large again."""
     if error.answer is not None:
         return refused_answer(error.answer)
-    is_large = isinstance(error, AnswerTooLarge)
-    return DownstreamFailed(str(error), retryable=not is_large, begun=not error.before_request)
+    is_lasting = isinstance(error, AnswerTooLarge | AddressRefused | NoAddress)
+    return DownstreamFailed(str(error), retryable=not is_lasting, begun=not error.before_request)
 
 
 async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:

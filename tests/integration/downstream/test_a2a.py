@@ -627,6 +627,8 @@ async def test_a_huge_card_is_not_read(http: AioHttp) -> None:
             ]
         },
         {"supportedInterfaces": [{"url": "x", "protocolBinding": "JSONRPC", "protocolVersion": "??"}]},
+        {"supportedInterfaces": [{"url": ":::", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]},
+        {"supportedInterfaces": [{"url": "/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]},
         {"skills": 5},
         {"securitySchemes": {"a": 5}},
         {"capabilities": []},
@@ -634,6 +636,21 @@ async def test_a_huge_card_is_not_read(http: AioHttp) -> None:
 )
 async def test_a_card_that_cannot_be_used_is_a_failure(http: AioHttp, changed: dict[str, Any]) -> None:
     assert await failure(http, speaking(b"", **changed))
+
+
+@pytest.mark.parametrize(("status", "retryable"), [(401, False), (404, False), (429, True), (503, True)])
+@pytest.mark.parametrize("body", [{}, {"error": "no"}])
+async def test_a_card_that_cannot_be_read_is_told(
+    http: AioHttp, status: int, retryable: bool, body: dict[str, Any]
+) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response(body, status=status)
+
+    failed = await failure(http, handler)
+    assert str(failed).startswith("the agent card cannot be read:")
+    assert str(failed).endswith(f"status {status}")
+    assert failed.retryable is retryable
+    assert not failed.begun
 
 
 async def test_a_card_may_not_lead_where_the_policy_forbids(http: AioHttp) -> None:

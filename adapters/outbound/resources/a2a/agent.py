@@ -46,7 +46,7 @@ CALL_SECONDS = 30.0
 MAX_CARD = 1_000_000
 """Bytes of a card."""
 _BINDINGS = [TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value]
-_UNUSABLE = (ParseError, ValueError, TypeError, AttributeError, KeyError)
+_UNUSABLE = (ParseError, ValueError, TypeError, AttributeError, KeyError, httpx.InvalidURL)
 """What the library raises for an answer that is JSON, and not what the protocol says."""
 
 
@@ -115,7 +115,9 @@ class Agent:
             return ClientFactory(config).create(used)
         except ValueError:
             raise DownstreamFailed(
-                "the agent card names no address for JSONRPC or HTTP+JSON", retryable=False, begun=False
+                "the agent card names no address for JSONRPC or HTTP+JSON of A2A 1.x or 0.3",
+                retryable=False,
+                begun=False,
             ) from None
 
     async def _read_card(self) -> AgentCard:
@@ -123,11 +125,20 @@ class Agent:
         if not urlsplit(url).path.endswith(".json"):
             url = base_address(url) + AGENT_CARD_WELL_KNOWN_PATH
         limit = {"max_bytes": MAX_CARD}
-        answer = await self._http.get(url, headers={"accept": "application/json"}, extensions=limit)
-        if answer.is_error:
+        try:
+            answer = await self._http.get(url, headers={"accept": "application/json"}, extensions=limit)
+            answer.raise_for_status()  # of an answer with words in the protocol's form
+        except HttpFailed as error:
+            failed = broken_exchange(error)
             raise DownstreamFailed(
-                f"the agent card cannot be read: status {answer.status_code}", retryable=False, begun=False
-            )
+                f"the agent card cannot be read: {failed}",
+                retryable=failed.retryable,
+                retry_after=failed.retry_after,
+                begun=False,
+            ) from error
+        except httpx.HTTPStatusError as error:
+            reason = f"the agent card cannot be read: status {error.response.status_code}"
+            raise DownstreamFailed(reason, retryable=False, begun=False) from None
         return await off_loop(len(answer.content), lambda: parse_agent_card(answer.json()))
 
     @contextmanager
