@@ -146,6 +146,9 @@ def fault_text(fault: Mapping[str, Any]) -> str:
         return WHOLE_BODY[kind]
     if kind in TEXTS:
         return f"{where}: {TEXTS[kind]}"
+    if kind in ("too_long", "string_too_long"):
+        unit = "characters" if isinstance(fault["input"], str) else "entries"
+        return f"{where}: must have at most {fault['ctx']['max_length']} {unit}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
 

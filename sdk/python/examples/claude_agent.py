@@ -1,6 +1,6 @@
 """An agent of the Claude Agent SDK, without the tools that act on this machine.
 
-pip install claude-agent-sdk==0.2.189 'switchboard-sdk[serve]'
+pip install claude-agent-sdk==0.2.189 './sdk/python[serve]'
 ANTHROPIC_API_KEY=sk-... AGENT_TOKEN=a-secret-of-yours python claude_agent.py
 """
 

@@ -1,6 +1,6 @@
 """An agent of CrewAI. It blocks, so its handler is a function without `async`, which runs in a thread.
 
-pip install crewai==1.15.30 'switchboard-sdk[serve]'
+pip install crewai==1.15.30 './sdk/python[serve]'
 OPENAI_API_KEY=sk-... AGENT_TOKEN=a-secret-of-yours python crewai_agent.py
 """
 

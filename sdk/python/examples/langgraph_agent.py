@@ -1,6 +1,6 @@
 """A graph of LangGraph, with a memory for each conversation.
 
-pip install langgraph==1.2.24 langchain-openai==1.7.4 'switchboard-sdk[serve]'
+pip install langgraph==1.2.24 langchain-openai==1.7.4 './sdk/python[serve]'
 OPENAI_API_KEY=sk-... AGENT_TOKEN=a-secret-of-yours python langgraph_agent.py
 """
 

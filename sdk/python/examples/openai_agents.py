@@ -1,6 +1,6 @@
 """An agent of the OpenAI Agents SDK, with a tool and a memory for each conversation.
 
-pip install openai-agents==0.24.0 'switchboard-sdk[serve]'
+pip install openai-agents==0.24.0 './sdk/python[serve]'
 OPENAI_API_KEY=sk-... AGENT_TOKEN=a-secret-of-yours python openai_agents.py
 """
 

@@ -1,6 +1,6 @@
 """An agent of PydanticAI, with a tool that a person must approve.
 
-pip install 'pydantic-ai-slim[openai]==2.68.0' 'switchboard-sdk[serve]'
+pip install 'pydantic-ai-slim[openai]==2.68.0' './sdk/python[serve]'
 OPENAI_API_KEY=sk-... AGENT_TOKEN=a-secret-of-yours python pydantic_agent.py
 """
 

@@ -73,7 +73,7 @@ class Agent:
         try:
             import uvicorn
         except ImportError:
-            raise RuntimeError("run() needs uvicorn: pip install 'switchboard-sdk[serve]'") from None
+            raise RuntimeError("run() needs uvicorn: pip install uvicorn") from None
         uvicorn.run(self, host=host, port=port, **{"timeout_graceful_shutdown": 30, **options})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
