@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from domain.addresses import is_private
 from domain.channels.answers import Answer
-from domain.channels.rich import Card, Contact, LinkButton, Location, RichContent, RichKind
+from domain.channels.rich import Card, Contact, Form, LinkButton, Location, RichContent, RichKind
 from domain.conversations.choices import literal
 
 MAP = "https://www.openstreetmap.org/?mlat={0:.6f}&mlon={1:.6f}#map=16/{0:.6f}/{1:.6f}"
@@ -13,7 +13,7 @@ MAP = "https://www.openstreetmap.org/?mlat={0:.6f}&mlon={1:.6f}#map=16/{0:.6f}/{
 
 def with_text(answer: Answer, native: frozenset[RichKind] = frozenset()) -> Answer:
     """The answer with the kinds of its rich content that are not `native` as text, after its own text and before a
-    question. A form is no text: it is asked field by field. Where a platform reads the pictures of cards, those at
+    question. The text of a form is its title and fields. Where a platform reads the pictures of cards, those at
     private addresses are links."""
     if answer.rich is None:
         return answer
@@ -42,6 +42,8 @@ def _paragraphs(content: RichContent) -> Iterator[str]:
         yield contact_text(content.contact)
     if content.buttons:
         yield links_text(content.buttons)
+    if content.form:
+        yield form_text(content.form)
 
 
 def card_text(card: Card) -> str:
@@ -67,6 +69,14 @@ def map_address(location: Location) -> str:
 def contact_text(contact: Contact) -> str:
     entries = [*contact.phones, *contact.emails]
     return "\n".join([f"**{literal(contact.name)}**", "", *(f"- {literal(entry)}" for entry in entries)])
+
+
+def form_text(form: Form) -> str:
+    lines = []
+    for field in form.fields:
+        options = ", ".join(option.label for option in field.options)
+        lines.append(f"- {literal(f'{field.label}: {options}' if options else field.label)}")
+    return "\n\n".join(filter(None, (f"**{literal(form.title)}**", form.text.strip(), "\n".join(lines))))
 
 
 def links_text(buttons: Sequence[LinkButton]) -> str:

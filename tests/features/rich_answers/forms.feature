@@ -248,6 +248,17 @@ Feature: Forms
         | Discord  |
         | Teams    |
 
+    Scenario Outline: The history says what a form on <platform> asked for
+      When "ada" writes "order" to the bot alone on <platform>
+      Then the answer in the history names "Your order"
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Discord  |
+        | Teams    |
+        | SMS      |
+
     Scenario: A form is open in two dialogs of Discord
       When "ada" writes "order" to the bot alone on Discord
       And "ada" opens the form

@@ -1,5 +1,6 @@
 """The steps of forms.feature."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -255,6 +256,13 @@ def shows_sent(scene: Scene) -> None:
         return not has_buttons and "Large" in text
 
     assert scene.driver.wait_until(is_so), scene.group.shown(0)
+
+
+@then(parsers.re(r'the answer in the history names "(?P<title>[^"]+)"'))
+def history_names(scene: Scene, title: str) -> None:
+    contents = scene.world.container.database().fetch("SELECT answer FROM inbox WHERE answer IS NOT NULL")
+    [[content]] = scene.world.run(contents)
+    assert title in json.loads(content)["text"]
 
 
 @then("the resource gets the form once")

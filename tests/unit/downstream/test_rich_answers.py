@@ -181,6 +181,8 @@ def test_what_is_not_native_becomes_text_before_the_question() -> None:
     assert answer.rich == RichContent(buttons=answer.rich.buttons)
     assert answer.text.startswith("Here\n\n**Pump**\n\nA **good** one\n\n- Price: 20 EUR")
     assert "[Map](https://www.openstreetmap.org/?mlat=48.200000" in answer.text
+    assert r"**Order**" in answer.text
+    assert "- How many?\n- Size: Small" in answer.text
     assert answer.text.endswith("Sure?")
     assert with_text(Answer("Here")) == Answer("Here")
 
