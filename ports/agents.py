@@ -40,9 +40,10 @@ class AgentStore(Protocol):
         """All agents, each with the levels of its users."""
 
     async def change(
-        self, agent_id: int, name: str, slug: str, definition: AgentDefinition, *, ends_trust: bool
-    ) -> None:
-        """Raises `Conflict` where the slug is taken."""
+        self, before: Agent, name: str, slug: str, definition: AgentDefinition, *, ends_trust: bool
+    ) -> bool:
+        """Return False if somebody changed the agent since it was read as `before`: nothing is stored. Raises
+        `Conflict` where the slug is taken."""
 
     async def set_trusted(self, agent_id: int, *, trusted: bool) -> None: ...
 

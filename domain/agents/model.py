@@ -323,6 +323,10 @@ def _address(settings: Mapping[str, Any]) -> object:
 
 
 def addresses(definition: AgentDefinition) -> Sequence[object]:
-    """All that an agent calls: trust ends when one of them changes."""
+    """All that an agent calls, down to the path: trust ends when one of them changes."""
     tools = (*definition.tools, *definition.mcp_servers)
-    return [definition.kind, _address(definition.settings), *(_address(tool.settings) for tool in tools)]
+    places = [definition.settings, *(tool.settings for tool in tools)]
+    return [
+        definition.kind,
+        *((place.get("preset"), place.get("url"), place.get("target")) for place in places),
+    ]

@@ -18,6 +18,8 @@ from ports.agents import AgentRunners, AgentStore
 
 MOST_SLUGS = 100
 """Numbers that are tried behind a slug that is taken."""
+MOST_TRIES = 10
+"""Of a change, where others change the agent at the same time."""
 MOST_NAMED = 10
 """Instances that an error names."""
 
@@ -110,7 +112,14 @@ class AgentService:
 
         Raises `Invalid`, and `Conflict` where the resource id is taken or instances are bound to the former one.
         """
-        agent = await self._require(caller, agent_id, Level.UPDATE)
+        for _ in range(MOST_TRIES):
+            agent = await self._require(caller, agent_id, Level.UPDATE)
+            if await self._change(caller, agent, change):
+                return await self.get(caller, agent_id)
+        raise Conflict(f"agent {agent_id} is changed by others at the same time; try again")
+
+    async def _change(self, caller: Caller, agent: Agent, change: AgentChange) -> bool:
+        """Return False if somebody else changed the agent meanwhile."""
         name = agent.name if change.name is None else _checked_name(change.name)
         slug = agent.slug if change.resource_id is None else _checked_slug(change.resource_id)
         if slug != agent.slug:
@@ -123,8 +132,7 @@ class AgentService:
         definition = await self._changed(caller, agent.owner, before, change)
         has_moved = model.addresses(definition) != model.addresses(before)
         ends_trust = agent.trusted and has_moved and not caller.is_admin
-        await self.store.change(agent_id, name, slug, definition, ends_trust=ends_trust)
-        return await self.get(caller, agent_id)
+        return await self.store.change(agent, name, slug, definition, ends_trust=ends_trust)
 
     async def delete(self, caller: Caller, agent_id: int) -> None:
         """Raises `Conflict` while instances are bound to it."""

@@ -95,16 +95,18 @@ class PostgresAgents:
 
     @retried
     async def change(
-        self, agent_id: int, name: str, slug: str, definition: AgentDefinition, *, ends_trust: bool
-    ) -> None:
-        changed = update(agent).where(agent.c.id == agent_id)
+        self, before: Agent, name: str, slug: str, definition: AgentDefinition, *, ends_trust: bool
+    ) -> bool:
+        changed = update(agent).where(agent.c.id == before.id, agent.c.updated_at == before.updated_at)
         values = {"name": storable(name), "slug": slug, "definition": self._encrypted(definition)}
         trusted = false() if ends_trust else agent.c.trusted
         try:
-            await self._database.execute(changed.values(**values, trusted=trusted, updated_at=func.now()))
+            stored = changed.values(**values, trusted=trusted, updated_at=func.now())
+            is_stored = await self._database.execute(stored) == 1
         except psycopg.errors.UniqueViolation:
             raise _taken(slug) from None
         self._changed()
+        return is_stored
 
     async def set_trusted(self, agent_id: int, *, trusted: bool) -> None:
         changed = update(agent).where(agent.c.id == agent_id)

@@ -159,11 +159,21 @@ Feature: Agents that users set up themselves
       Then the test's error names "policy"
       And the test reached no server
 
-    Scenario: Trust ends when somebody who is no admin changes the address
+    Scenario Outline: Trust ends when somebody who is no admin changes the address
       Given ann has the agent "Inside" at a private address
       And the admin trusts the agent
-      When ann moves the agent to another server
+      When ann moves the agent to another <place>
       Then the agent is not trusted
+
+      Examples:
+        | place                   |
+        | server                  |
+        | path on the same server |
+
+    Scenario: Changes at the same time lose nothing
+      Given ann has the agent "Support"
+      When ann changes its name, secret, prices and id at the same time
+      Then the agent has all of it
 
     Scenario: A gRPC target needs trust
       Given ann has the agent "Inside" behind a gRPC target

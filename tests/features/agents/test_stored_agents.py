@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -50,6 +51,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "an id that is no slug": {**HTTP, "resourceId": "agent::Not a slug"},
     "the id of a built-in": {**HTTP, "resourceId": "agent::echo"},
 }
+CHANGES: list[dict[str, Any]] = [
+    {"secret": "s3cret-token"},
+    {"name": "Help"},
+    {"resourceId": "agent::help"},
+    {"prices": {"input": 1.0, "output": 2.0, "currency": "EUR"}},
+]
 scenarios("stored_agents.feature")
 
 
@@ -313,6 +320,27 @@ def sets_up_with(scene: Scene, wrong: str) -> None:
 @when(parsers.parse("{user} moves the agent to another server"))
 def moves(scene: Scene, user: str) -> None:
     scene.ask("PUT", scene.one, user, {"settings": {"url": "http://other.example/ask"}})
+
+
+@when("ann moves the agent to another path on the same server")
+def moves_path(scene: Scene) -> None:
+    scene.ask("PUT", scene.one, "ann", {"settings": {"url": f"{PRIVATE}/other"}})
+
+
+@when("ann changes its name, secret, prices and id at the same time")
+def changes_at_once(scene: Scene) -> None:
+    with ThreadPoolExecutor(len(CHANGES)) as threads:
+        changes = [threads.submit(scene.ask, "PUT", scene.one, "ann", change) for change in CHANGES]
+    assert [change.result().status_code for change in changes] == [200] * len(CHANGES)
+
+
+@then("the agent has all of it")
+def has_all(scene: Scene) -> None:
+    agent = scene.ask("GET", scene.one, "ann").json()
+    assert [agent["hasSecret"], agent["name"], agent["resourceId"], agent["prices"]] == [
+        True,
+        *(next(iter(change.values())) for change in CHANGES[1:]),
+    ]
 
 
 @when("the admin looks at the rules")

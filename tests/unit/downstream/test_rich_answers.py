@@ -161,14 +161,26 @@ def test_deep_json_is_refused() -> None:
 @pytest.mark.parametrize(
     "label",
     ["Passwort", "mot de passe ?", "MOT-DE-PASSE", "Contraseña:", "PIN", "pin_code", "cardNumber", "Kartennummer",
-     "CVV", "密码", "パスワード", "Пароль", "Your wachtwoord"],
+     "CVV", "密码", "パスワード", "Пароль", "Your wachtwoord",
+     "Bankpasswort", "Pass word", "p a s s w o r d", "P.I.N.", "\uff30assword", "Passwo\u0308rter",
+     "Kreditkarten-Nummer", "creditcardnumber", "Geheimzahl", "password2"],
 )  # fmt: skip
 def test_secrets_are_recognised(label: str) -> None:
     assert asks_for_secret(label)
 
 
 @pytest.mark.parametrize(
-    "label", ["Opinion", "Shipping", "Spinning class", "Passport", "Business card", "Pine wood"]
+    "label",
+    [
+        "Opinion",
+        "Shipping",
+        "Spinning class",
+        "Passport",
+        "Business card",
+        "Pine wood",
+        "Reisepass",
+        "Word pass",
+    ],
 )
 def test_other_questions_are_not(label: str) -> None:
     assert not asks_for_secret(label)

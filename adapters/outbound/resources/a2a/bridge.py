@@ -4,7 +4,7 @@ it."""
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -13,7 +13,7 @@ from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.a2a.contents import Contents
 from adapters.outbound.resources.answers import EVENTS, GATHER_SECONDS, ServerEvents, is_event_stream
-from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, BadAnswer
+from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, MAX_TEXT, BadAnswer
 from domain.json_text import has_too_many, loads
 from domain.rendering import off_loop
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest
@@ -123,7 +123,18 @@ def _checked(text: bytes, contents: Contents) -> bytes:
         raise BadAnswer("it is not a JSON object")
     if has_too_many(text, MOST_VALUES):
         raise BadAnswer(f"it holds over {MOST_VALUES} values")
+    if _characters(value) > MAX_TEXT:
+        raise BadAnswer(f"its text has over {MAX_TEXT} characters")
     return contents.take_out(text, value)
+
+
+def _characters(value: Any) -> int:
+    """Of all texts but the base64 of files. The library looks at each of them while the event loop waits."""
+    if isinstance(value, dict):
+        return sum(_characters(item) for name, item in value.items() if name != "raw")
+    if isinstance(value, list):
+        return sum(map(_characters, value))
+    return len(value) if isinstance(value, str) else 0
 
 
 def _event(data: bytes, contents: Contents) -> bytes:
