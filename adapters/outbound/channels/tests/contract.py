@@ -21,8 +21,10 @@ from adapters.outbound.channels.tests.support import NOW, dependencies
 from domain.channels.answers import Answer, Choice, OutboundMessage
 from domain.channels.messages import Outcome, RawCall, Received, Sent
 from domain.channels.model import TextLimit, Unit
+from domain.channels.rich import Card, CardField, Contact, LinkButton, Location, RichContent
 from domain.conversations.choices import offered
 from domain.conversations.model import MessageId, MessageKind
+from domain.conversations.rich_text import with_text
 from domain.refusals import Refusal
 from domain.rendering import render_answer
 from ports.channels import Channel, ChannelDependencies
@@ -43,6 +45,24 @@ ANSWERS = [
     (HttpFailed("connection reset", before_request=False), {Outcome.UNKNOWN}),
     (AddressRefused("private address"), {Outcome.PERMANENT}),
 ]
+CONTENT = RichContent(
+    buttons=(
+        *(LinkButton(f"{number} {'label ' * 12}", f"https://shop.example/{number}") for number in range(8)),
+        LinkButton("Call", "tel:+4399999"),
+        LinkButton("Long", f"https://shop.example/{'long' * 150}"),
+    ),
+    cards=(
+        Card(
+            "Pump P7",
+            "A quiet one",
+            "https://shop.example/p7.png",
+            (CardField("Price", "20 EUR"),),
+            (LinkButton("Manual", "https://shop.example/manual"),),
+        ),
+    ),
+    location=Location(48.2082, 16.3738, "Our shop", "Graben 1"),
+    contact=Contact("Eve Smith", ("+4312345",), ("eve@example.org",)),
+)
 TYPING_ANSWERS = [
     (HttpAnswer(429, {"retry-after": "7"}, b""), Outcome.RETRY_AFTER),
     (HttpAnswer(503, {}, b""), Outcome.TRANSIENT),
@@ -259,6 +279,17 @@ class ChannelContract:
             for number in range(count)
         )
         assert all(text for text in await self.sent_texts(Answer("Which one?", choices=choices)))
+
+    @requires("sender")
+    async def test_rich_content_is_shown_whole_natively_or_as_text(self) -> None:
+        answer = with_text(Answer("Here you are", rich=CONTENT), self.built().channel.rich_kinds)
+        shown = "".join(await self.sent_texts(answer)).replace("\\", "")
+        if not shown:
+            return  # the channel sends nothing
+        texts = ("Here you are", "Pump P7", "A quiet one", "p7.png", "20 EUR", "Our shop", "48.2", "+4312345")
+        addresses = [button.url for button in (*CONTENT.buttons, *CONTENT.cards[0].buttons)]
+        words = [*texts, "Eve Smith", "eve@", *(address.removeprefix("tel:") for address in addresses)]
+        assert [word for word in words if word not in shown] == []
 
     @requires("sender")
     def test_who_sends_names_the_account_that_limits_bind(self) -> None:
