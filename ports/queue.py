@@ -171,7 +171,7 @@ class EventOutcome:
     the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
     `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
     conversation, for so long. `numbered`: the answer offers choices that are typed. `form_update` is what becomes of
-    the open form of the session.
+    the open form of the session. `reopens`: a closed conversation is open again, before the answer changes it.
     """
 
     key: QueueKey
@@ -191,6 +191,7 @@ class EventOutcome:
     handler_minutes: int | None = None
     numbered: bool = False
     form_update: FormUpdate | None = None
+    reopens: bool = False
 
     @property
     def change(self) -> ConversationChange | None:
@@ -205,7 +206,7 @@ class EventOutcome:
     @property
     def leaves_notes(self) -> bool:
         """Return True if more than the outcome and its messages is to be stored."""
-        return bool(self.numbered or self.form_update or self.change)
+        return bool(self.numbered or self.form_update or self.reopens or self.change)
 
 
 class Conversations(Protocol):

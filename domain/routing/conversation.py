@@ -26,7 +26,7 @@ class ConversationContext:
     choices. `form` is the form that is open, `form_update` what becomes of it with the outcome of the event.
     `asked_by`: the resource whose question the event answers, empty for none or one that is not known. `labels` are
     those of the conversation. `fell_back`: which resource answered in place of another one, and why; empty where none
-    had to.
+    had to. `reopens`: the conversation is open again with the event, as no bot wrote it.
     """
 
     instance: Instance
@@ -44,6 +44,7 @@ class ConversationContext:
     labels: Sequence[str] = ()
     form: OpenForm | None = None
     form_update: FormUpdate | None = None
+    reopens: bool = False
 
     @property
     def config(self) -> ChannelConfig:

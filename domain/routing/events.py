@@ -7,6 +7,7 @@ from datetime import timedelta
 from domain.channels.answers import Answer
 from domain.channels.messages import Event
 from domain.channels.refused import BOT, NOT_VERIFIED
+from domain.conversations.reopening import opens_again
 from domain.instances.model import Activity, Instance
 from domain.refusals import Unavailable, reason_of
 from domain.routing.conversation import (
@@ -92,7 +93,7 @@ class EventService:
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
     ) -> Answer | None:
         event, instance, definition = queued.event, context.instance, context.channel.definition
-        context.automated = event.automated
+        context.automated, context.reopens = event.automated, False
         if event.only_decides and not (context.has_open_approval or context.offered or context.form):
             return None
         if queued.attempts >= MAX_CRASHES:
@@ -121,7 +122,8 @@ class EventService:
                 await self._refuse(context.instance, event, BOT)
                 return True
             # Where the platform does not know, a person may not have written it.
-            context.automated = event.automated or is_bot is not False
+            context.automated = is_bot is not False
+            context.reopens = event.automated and opens_again(replace(event, automated=False))
         if not context.automated:
             return False
         counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)

@@ -239,6 +239,7 @@ async def _outcome(
         event=event,
         by_person=not context.automated,
         form_update=context.form_update,
+        reopens=context.reopens,
     )
     if answer is not None:
         answer = replace(

@@ -61,6 +61,17 @@ Feature: Mattermost
       Then "what is on the menu?" is written to the channel
       And it is written once
 
+  Rule: A person opens a closed conversation again, another bot does not
+
+    Scenario: Posts in the thread of a closed conversation
+      Given a bot that echoes
+      When the platform posts a post in a thread
+      And the conversation is closed once it is answered
+      And the platform posts a post of another bot in the thread
+      Then the conversation is still closed once that is worked on
+      When the platform posts a later post in the thread
+      Then the conversation is open again once that is worked on
+
   Rule: What the bot posted is no message, whoever seems to have posted it
 
     Scenario: An answer that comes back in the name of a person

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_bdd import scenarios
+from pytest_bdd import scenarios, then, when
 
 from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
+from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
+from tests.support.waiting import until
 
 scenarios("community_chat.feature")
 
+ROOT = "r" * 26
 EVENTS: Mapping[str, str] = {
     "a post in the usual form": "outgoing_webhook",
     "a post as a web form": "outgoing_webhook_form",
@@ -27,6 +30,9 @@ EVENTS: Mapping[str, str] = {
     "an empty post": "empty",
     "a post of another bot": "other_bots_post",
     "the bot's answer as a person's post": "own_answer_of_a_person",
+    "a post in a thread": "thread_post",
+    "a post of another bot in the thread": "other_bots_thread_post",
+    "a later post in the thread": "later_thread_post",
 }
 PLACES: Mapping[str, str] = {
     "c4n8hq2xw7z1m5kfr9ty3bdjpa": "the channel",
@@ -46,6 +52,12 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "own_answer_of_a_person": ("outgoing_webhook", {"post_id": f"post{1:022d}"}),
     "other_bots_post": ("outgoing_webhook", {"user_id": OTHER_BOT}),
     "empty": ("outgoing_webhook", {"text": "@kitchen ", "file_ids": ""}),
+    "thread_post": ("outgoing_webhook", {"root_id": ROOT}),
+    "other_bots_thread_post": (
+        "outgoing_webhook",
+        {"root_id": ROOT, "user_id": OTHER_BOT, "post_id": "b" * 26},
+    ),
+    "later_thread_post": ("outgoing_webhook", {"root_id": ROOT, "post_id": "c" * 26}),
 }
 CURRENT: list[Instance] = []
 
@@ -94,3 +106,35 @@ CHAT = Chat(
     places=PLACES,
     replies=REPLIES,
 )
+
+
+def worked_on(world: World, count: int) -> None:
+    database = world.container.database()
+    until(
+        lambda: world.run(database.fetch_value("SELECT count(*) FROM inbox WHERE status <> 0")) == count,
+        "the posts are worked on",
+    )
+
+
+def is_closed(world: World) -> bool:
+    row = world.run(world.container.database().fetch_one("SELECT closed_at FROM queue WHERE kind = 0"))
+    assert row is not None
+    return row[0] is not None
+
+
+@when("the conversation is closed once it is answered")
+def closes(world: World) -> None:
+    worked_on(world, 1)
+    world.run(world.container.database().execute("UPDATE queue SET closed_at = now() WHERE kind = 0"))
+
+
+@then("the conversation is still closed once that is worked on")
+def still_closed(world: World) -> None:
+    worked_on(world, 2)
+    assert is_closed(world)
+
+
+@then("the conversation is open again once that is worked on")
+def open_again(world: World) -> None:
+    worked_on(world, 3)
+    assert not is_closed(world)

@@ -108,6 +108,7 @@ def _event(config: MattermostConfig, payload: Mapping[str, Any], content: str) -
         thread_post=post_id if parent and not direct else "",
         is_direct=direct,
         message_id=post_id,
+        automated=bool(post_id),  # bots post too: who wrote is asked for later, see api.Bots
         raw={name: value for name, value in payload.items() if name != "token"},
         context={
             "group": {} if direct else {"id": text(payload, "channel_id"), "name": name},

@@ -249,6 +249,8 @@ def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...] | Ma
         yield "note_offer", (str(answer_to(outcome.inbox_id)), *place)
     if update := outcome.form_update:
         yield "note_form", (codec.open_form_to_json(update.form) if update.form else None, *place)
+    if outcome.reopens:
+        yield "note_reopened", place
     if change := outcome.change:
         yield (
             "note_change",

@@ -381,6 +381,11 @@ UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_ke
 -- In the transaction of the outcome. Primary key.
 UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
 
+-- name: note_reopened
+-- In the transaction of the outcome. Primary key.
+UPDATE queue SET closed_at = NULL
+WHERE kind = 0 AND instance_id = %s AND session_key = %s AND closed_at IS NOT NULL
+
 -- name: note_change
 -- In the transaction of the outcome. What changes nothing is no event. Primary keys.
 WITH wanted AS (
