@@ -23,9 +23,10 @@ LONGEST_LABEL = 72
 MOST_TRIES = 3
 """Answers to one question that do not fit; then the form is given up."""
 
-CANCEL = frozenset({"cancel", "/cancel", "abbrechen", "annuler", "cancelar", "annulla"})
+CANCEL = frozenset({"exit", "/exit", "cancel", "/cancel", "abbrechen", "annuler", "cancelar", "annulla"})
 CANCELLED = "The form was cancelled. Nothing was sent."
-WAY_OUT = "Write **cancel** to give up."
+WAY_OUT = "Write **exit** to give up."
+"""Not `cancel`: who writes that to a number of Twilio gets no more messages from it."""
 GIVEN_UP = "The form was cancelled, as three answers in a row did not fit. Nothing was sent."
 GONE = "This form is closed, or it was meant for somebody else."
 OPEN_FORM = "Open form"

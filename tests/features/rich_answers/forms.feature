@@ -29,7 +29,7 @@ Feature: Forms
       When "ada" writes "order" to the bot alone on SMS
       And "ada" writes "many"
       Then "ada" is told "This is not a number"
-      And "ada" is told "cancel to give up"
+      And "ada" is told "Write exit to give up"
       And "ada" is asked "How many?"
       When "ada" writes "12"
       Then "ada" is told "The number must be at most 9"
@@ -97,12 +97,18 @@ Feature: Forms
 
   Rule: A form ends
 
-    Scenario: It is cancelled
-      When "ada" writes "order" to the bot alone on SMS
-      And "ada" writes "cancel"
+    Scenario Outline: It is cancelled
+      When "ada" writes "order" to the bot alone on <platform>
+      And "ada" writes "<word>"
       Then "ada" is told "The form was cancelled. Nothing was sent."
       When "ada" writes "3"
       Then the resource gets the message "3" of "ada"
+
+      Examples:
+        | platform | word      |
+        | SMS      | exit      |
+        | WhatsApp | Cancel    |
+        | WhatsApp | abbrechen |
 
     Scenario: It is left alone for a day
       When "ada" writes "order" to the bot alone on SMS

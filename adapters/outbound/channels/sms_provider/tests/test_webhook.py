@@ -386,6 +386,8 @@ def test_a_message_is_acknowledged_without_a_text_where_that_is_switched_off() -
             "YES",
             "cancel",
             "Cancel.",
+            "exit",
+            "skip",
             "unstoppable",
         ),
         *("." * 50 + "stop", "stop ?", "s t o p"),
