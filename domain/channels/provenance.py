@@ -51,4 +51,5 @@ class Provenance:
     @property
     def way(self) -> str:
         """The route, and that the resource was the fallback, in words."""
-        return ", ".join(filter(None, (self.route, FALLBACK if self.failures else "")))
+        is_fallback = self.resource and self.failures
+        return ", ".join(filter(None, (self.route, FALLBACK if is_fallback else "")))

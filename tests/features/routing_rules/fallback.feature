@@ -24,6 +24,7 @@ Feature: Fallback
     When Ada writes "Hello"
     Then Ada gets one apology
     And the message failed with all reasons on record
+    And the apology in the history is of no resource
 
   Scenario: The instance's own resource stands in the fallback too
     Given a bot of "agent::a" with the fallback "agent::a_0" and "agent::b"

@@ -172,3 +172,9 @@ def replaced(scene: Scene) -> None:
 
 async def _set(scene: Scene) -> None:
     scene.resources.shown.set()
+
+
+@then("the apology in the history is of no resource")
+def of_no_resource(scene: Scene) -> None:
+    _, apology = scene.messages()
+    assert apology.keys().isdisjoint({"resource", "route"})
