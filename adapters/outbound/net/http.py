@@ -211,7 +211,7 @@ class AioHttp:
                 raise refused(host)
             response = await session.request(
                 method,
-                url,
+                _without_user(url, headers),
                 headers=headers,
                 data=body,
                 allow_redirects=False,
@@ -392,6 +392,11 @@ async def _guarded(
 
 
 # Answers
+
+
+def _without_user(url: URL, headers: Mapping[str, str]) -> URL:
+    """The address without user and password where a header has the credentials: aiohttp takes no two of them."""
+    return url.with_user(None) if "authorization" in map(str.lower, headers) else url
 
 
 def _next_hop(url: URL, location: str) -> URL:

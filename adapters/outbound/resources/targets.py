@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from adapters.outbound.net.urls import safe_url
+from domain.addresses import address_fault
 
 Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
@@ -65,12 +65,8 @@ class Keys:
 
     def url(self, key: str) -> str:
         url = self.text(key)
-        try:
-            usable = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
-        except ValueError:
-            usable = False
-        if not usable or any(character.isspace() for character in url):
-            raise self.fault(key, "must be an http or https address")
+        if fault := address_fault(url):
+            raise self.fault(key, fault)
         return url
 
     def json_table(self, key: str) -> dict[str, Any]:

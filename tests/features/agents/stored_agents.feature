@@ -205,25 +205,27 @@ Feature: Agents that users set up themselves
       And the error names "<fault>"
 
       Examples:
-        | wrong                  | fault                         |
-        | no name                | name: is required             |
-        | no kind                | kind:                         |
-        | an unknown kind        | kind: must be one of          |
-        | a built-in as its kind | kind: must not be builtin     |
-        | no address             | settings.url: is missing      |
-        | an address of FTP      | settings.url: must be an http |
-        | the name of a variable | settings: must hold no secret |
-        | a pattern of ids       | settings.match: is no setting |
-        | an unknown setting     | settings.hat: is not known    |
-        | a secret beyond ASCII  | secret: must hold printable   |
-        | a file of the server   | settings.caFile: is a file    |
-        | a number in words      | settings.historyTokens: must  |
-        | a base of others       | knowledge: names base 4711    |
-        | a tool without address | tools[0].url: is missing      |
-        | a price below zero     | prices.input: must be from 0  |
-        | an approver of a team  | approvalPolicy[0].by: must be |
-        | an id that is no slug  | resourceId: must be agent::   |
-        | the id of a built-in   | resourceId: names a built-in  |
+        | wrong                               | fault                                                  |
+        | no name                             | name: is required                                      |
+        | no kind                             | kind:                                                  |
+        | an unknown kind                     | kind: must be one of                                   |
+        | a built-in as its kind              | kind: must not be builtin                              |
+        | no address                          | settings.url: is missing                               |
+        | an address of FTP                   | settings.url: must be an address that begins with http |
+        | an address with a port beyond 65535 | settings.url: must be an address                       |
+        | an address that climbs              | settings.url: must be an address without the segments  |
+        | the name of a variable              | settings: must hold no secret                          |
+        | a pattern of ids                    | settings.match: is no setting                          |
+        | an unknown setting                  | settings.hat: is not known                             |
+        | a secret beyond ASCII               | secret: must hold printable                            |
+        | a file of the server                | settings.caFile: is a file                             |
+        | a number in words                   | settings.historyTokens: must                           |
+        | a base of others                    | knowledge: names base 4711                             |
+        | a tool without address              | tools[0].url: is missing                               |
+        | a price below zero                  | prices.input: must be from 0                           |
+        | an approver of a team               | approvalPolicy[0].by: must be                          |
+        | an id that is no slug               | resourceId: must be agent::                            |
+        | the id of a built-in                | resourceId: names a built-in                           |
 
   Rule: Nothing is bound to what is not there
 

@@ -38,6 +38,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "a built-in as its kind": {**HTTP, "kind": "builtin"},
     "no address": {**HTTP, "settings": {}},
     "an address of FTP": {**HTTP, "settings": {"url": "ftp://x.example"}},
+    "an address with a port beyond 65535": with_setting(HTTP, url="http://x.example:99999/"),
+    "an address that climbs": with_setting(HTTP, url="http://x.example/a/../b"),
     "the name of a variable": with_setting(HTTP, tokenEnv="HOME"),
     "a pattern of ids": with_setting(HTTP, match="*"),
     "an unknown setting": with_setting(HTTP, hat=1),

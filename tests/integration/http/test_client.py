@@ -50,6 +50,18 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
+async def test_a_header_has_the_credentials_before_the_address(http: AioHttp) -> None:
+    async with serving(echo) as base:
+        address = base.replace("//", "//ann:sesame@") + "/x"
+        both = HttpRequest("POST", address, headers={"Authorization": "Bearer s3cret"})
+        answers = [await http.send(request) for request in (both, replace(both, headers={}))]
+
+    assert [answer.json()["headers"]["authorization"] for answer in answers] == [
+        "Bearer s3cret",
+        "Basic YW5uOnNlc2FtZQ==",
+    ]
+
+
 class TestBodies:
     async def test_json_is_sent_with_its_type(self, http: AioHttp) -> None:
         async with serving(echo) as base:

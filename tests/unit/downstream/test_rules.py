@@ -348,9 +348,9 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
         (GOOD + "[[rule]]\nmatch = '*'\n\n", 5, "kind is missing"),
         (GOOD + "[[rule]]\nmatch = '*'\n\nkind = 'smtp'\n", 8, "kind must be one of builtin, http, grpc"),
         ("[[rule]]\nmatch = '*'\nkind = 'http'\n", 1, "url is missing"),
-        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'ftp://x'\n", 4, "url must be an http"),
-        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://'\n", 4, "url must be an http"),
-        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://[x'\n", 4, "url must be an http"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'ftp://x'\n", 4, "url must be an address"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://'\n", 4, "url must be an address"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://[x'\n", 4, "url must be an address"),
         (
             GOOD + "model = 'x'\n",
             5,
