@@ -2,6 +2,7 @@
 errors, and some in their answers."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
@@ -16,7 +17,9 @@ HIDDEN = b"***"
 SHORTEST_SECRET = 8
 """Characters. A shorter text is no secret worth the name, and may stand in any answer: true, null, 2026."""
 SHORTEST_KEY = 16
-"""Characters of a value in the query of an address, which may as well be a version or a date."""
+"""Characters of a value that may as well be a version, a date or a region: in the query of an address, or in a header
+whose name does not tell that it holds a secret."""
+_SECRET_NAME = re.compile("auth|cookie|credential|key|pass|secret|sign|token", re.IGNORECASE)
 
 
 def secrets_of(target: Any) -> Sequence[str]:
@@ -24,10 +27,19 @@ def secrets_of(target: Any) -> Sequence[str]:
     secrets: set[str] = set()
     for place in (target, *getattr(target, "tools", ()), *getattr(target, "mcp_servers", ())):
         secrets.add(getattr(place, "token", None) or "")
-        for text in getattr(place, "headers", {}).values():
-            secrets.update((text, *text.split()))  # of "Bearer x" servers repeat x alone
+        for name, value in getattr(place, "headers", {}).items():
+            secrets.update(_of_header(name, value))
         secrets.update(_of_address(getattr(place, "url", "")))
     return sorted((text for text in secrets if len(text) >= SHORTEST_SECRET), key=len, reverse=True)
+
+
+def _of_header(name: str, value: str) -> Iterator[str]:
+    """The value, and its words: of "Bearer x" servers repeat x alone."""
+    for text in (value, *value.split()):
+        if _SECRET_NAME.search(name) or (
+            len(text) >= SHORTEST_KEY and any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+        ):
+            yield text
 
 
 def _of_address(url: str) -> Iterator[str]:

@@ -116,6 +116,19 @@ def test_all_that_a_rule_calls_with_is_secret() -> None:
     }
 
 
+def test_a_header_is_secret_by_its_name_or_by_its_look() -> None:
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "X-Tenant": "production",
+        "X-Password": "horse-battery",
+        "X-Proof": "a1b2c3d4e5f6a7b8",
+    }
+    model = ChatModel(
+        url="http://agent.example", model="m", mcp_servers=(McpServer("s", "http://m.example", headers),)
+    )
+    assert set(secrets_of(model)) == {"horse-battery", "a1b2c3d4e5f6a7b8"}
+
+
 def test_without_a_secret_nothing_stands_between() -> None:
     server = Server([b"a"])
     assert without_secrets(server, HttpTarget("http://agent.example", "short")) is server
