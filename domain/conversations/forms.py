@@ -38,8 +38,8 @@ class OpenForm:
     answer was the latest question. `reference` begins the value of each of its buttons.
 
     `values` are those of the fields before `position`, the field that is asked now; `tries` counts the answers to it
-    that did not fit. `is_native`: the platform shows all fields at once, and sends their values together. `resource`
-    asks, and gets the values.
+    that did not fit. `is_native`: the platform shows all fields at once, and sends their values together;
+    `values` are those that did fit where others did not. `resource` asks, and gets the values.
     """
 
     form: Form
@@ -152,11 +152,11 @@ def question(opened: OpenForm, *, lists_options: bool) -> str:
     return "\n\n".join(filter(None, (f"**{literal(asked.label)}**{number}", listed, hints)))
 
 
-def entered_values(form: Form, entered: Mapping[str, object]) -> Mapping[str, object]:
-    """The values of a form that was sent as a whole. `entered` are texts, numbers, truth values, and lists of values
-    of options, by the names of the fields; what is missing was left empty.
+def entered_values(form: Form, entered: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
+    """The values of a form that was sent as a whole, and a line for each field whose value does not fit.
 
-    Raises `Unfit` with a line for each field whose value does not fit.
+    `entered` are texts, numbers, truth values, and lists of values of options, by the names of the fields; what is
+    missing was left empty.
     """
     values: dict[str, object] = {}
     faults: list[str] = []
@@ -165,9 +165,15 @@ def entered_values(form: Form, entered: Mapping[str, object]) -> Mapping[str, ob
             values[asked.name] = entered_value(asked, entered.get(asked.name))
         except Unfit as unfit:
             faults.append(f"- {literal(asked.label)}: {unfit}")
-    if faults:
-        raise Unfit("\n".join(faults))
-    return values
+    return values, "\n".join(faults)
+
+
+def filled_in(opened: OpenForm) -> Form:
+    """The form with the values that did fit as what it shows at first."""
+    fields = (
+        replace(asked, default=opened.values.get(asked.name, asked.default)) for asked in opened.form.fields
+    )
+    return replace(opened.form, fields=tuple(fields))
 
 
 def written_form(entered: Mapping[str, object]) -> str:

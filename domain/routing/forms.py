@@ -91,19 +91,23 @@ class FormService:
         return None
 
     async def _native_step(self, context: ConversationContext, event: Event, opened: OpenForm) -> FormStep:
-        """A press opens the dialog; what is sent by it completes the form, unless a value does not fit."""
+        """A press opens the dialog; what is sent by it completes the form, unless a value does not fit: the others
+        are kept for the next dialog."""
         if event.form_input is None:
             if dialog := context.channel.form_dialog:
                 context.acknowledged = True
-                await dialog.open_form(context.config, context.target(event), opened.form, opened.reference)
+                await dialog.open_form(
+                    context.config, context.target(event), forms.filled_in(opened), opened.reference
+                )
             return FormStep()
-        try:
-            values = forms.entered_values(opened.form, event.form_input)
-        except Unfit as unfit:
-            return FormStep(
-                Answer(f"The form was not accepted. Please correct it and send it again.\n\n{unfit}")
-            )
-        return self._completed(context, event, replace(opened, values=values))
+        values, faults = forms.entered_values(opened.form, event.form_input)
+        opened = replace(opened, values=values)
+        if not faults:
+            return self._completed(context, event, opened)
+        context.form_update = FormUpdate(opened)
+        return FormStep(
+            Answer(f"The form was not accepted. Please correct it and send it again.\n\n{faults}")
+        )
 
     def _answered_step(
         self,

@@ -242,6 +242,13 @@ Feature: Forms
         | Discord  |
         | Teams    |
 
+    Scenario: The dialog of Discord is opened again with what did fit
+      When "ada" writes "order" to the bot alone on Discord
+      And "ada" opens the form
+      And "ada" sends the form with the number "many", the size "large" and the remark "by Friday"
+      And "ada" opens the form
+      Then the dialog shows the size "large" and the remark "by Friday", and no number
+
     Scenario Outline: A form is sent twice on <platform>
       When "ada" writes "order" to the bot alone on <platform>
       And "ada" opens the form

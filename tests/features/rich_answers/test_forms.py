@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from tests.drivers.groups import Telegram
+from tests.drivers.groups import Discord, Telegram
 from tests.features.rich_answers.scene import Scene
 
 scenarios("forms.feature")
@@ -256,6 +256,18 @@ def shows_sent(scene: Scene) -> None:
         return not has_buttons and "Large" in text
 
     assert scene.driver.wait_until(is_so), scene.group.shown(0)
+
+
+@then(
+    parsers.re(r'the dialog shows the size "(?P<size>\w+)" and the remark "(?P<remark>[^"]+)", and no number')
+)
+def dialog_shows(scene: Scene, size: str, remark: str) -> None:
+    assert isinstance(scene.group, Discord)
+    modal = [callback["data"] for callback in scene.group.platform.callbacks if callback["type"] == 9][-1]
+    number, select, text = (label["component"] for label in modal["components"])
+    assert "value" not in number
+    assert [option["value"] for option in select["options"] if option["default"]] == [size]
+    assert text["value"] == remark
 
 
 @then(parsers.re(r'the answer in the history names "(?P<title>[^"]+)"'))
