@@ -64,6 +64,10 @@ class Workshop:
             ]
 
         @server.tool(structured_output=False)
+        def scan() -> list[Any]:
+            return [ImageContent(data="aGkh" * 300_000, mime_type="image/png")]
+
+        @server.tool(structured_output=False)
         async def hang() -> str:
             self.ringing.set()
             await asyncio.Event().wait()

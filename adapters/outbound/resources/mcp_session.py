@@ -20,7 +20,7 @@ from adapters.outbound.resources.model_settings import McpServer
 from adapters.outbound.resources.model_tools import MAX_RESULT
 from adapters.version import VERSION
 from domain.json_text import loads
-from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.http import AnswerTooLarge, Http, HttpAnswer, HttpFailed, HttpRequest
 
 MAX_BYTES = 1_000_000
 """Of one answer of a server."""
@@ -28,6 +28,8 @@ MAX_PAGES = 10
 """Of one list of tools."""
 CLOSE_SECONDS = 2.0
 """For the request that ends a session."""
+_LOST = "SSE stream ended"
+"""How the SDK's error for an answer that breaks off begins; servers use its code, -32000, for errors of their own."""
 _OWN_HEADERS = frozenset({"accept-encoding", "user-agent", "connection", "host", "content-length"})
 """Set by the client that sends the request."""
 _DECODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -36,11 +38,12 @@ _DECODED = frozenset({"content-encoding", "content-length", "transfer-encoding"}
 
 class McpFailed(Exception):
     """A server that did not answer as it should; the message says why, in words for the log. `begun`: the server may
-    have worked on the request."""
+    have worked on the request. `is_too_large`: its answer has over `MAX_BYTES`."""
 
-    def __init__(self, message: str, *, begun: bool) -> None:
+    def __init__(self, message: str, *, begun: bool, is_too_large: bool = False) -> None:
         super().__init__(message)
         self.begun = begun
+        self.is_too_large = is_too_large
 
 
 class HttpTransport(httpx2.AsyncBaseTransport):
@@ -51,7 +54,7 @@ class HttpTransport(httpx2.AsyncBaseTransport):
         self._http = http
         self._seconds = seconds
         self.failure = ""
-        self.begun = False
+        self.begun = self.is_too_large = False
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "GET" and "last-event-id" not in request.headers:
@@ -100,6 +103,7 @@ class _Body(httpx2.AsyncByteStream):
                 yield piece
         except HttpFailed as error:
             self._transport.failure = str(error)
+            self._transport.is_too_large = isinstance(error, AnswerTooLarge)
             raise httpx2.ReadError(str(error)) from error
 
     async def aclose(self) -> None:
@@ -132,7 +136,7 @@ async def _session(http: Http, server: McpServer, seconds: float) -> AsyncIterat
         raise McpFailed(f"does not answer within {seconds:g} s", begun=transport.begun) from error
     except Exception as error:
         reason = transport.failure or _reason(error)
-        raise McpFailed(reason[:300], begun=transport.begun) from error
+        raise McpFailed(reason[:300], begun=transport.begun, is_too_large=transport.is_too_large) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -174,6 +178,8 @@ async def called_tool(
         try:
             result = await client.session.send_request(call, types.CallToolResult)
         except MCPError as error:
+            if error.message.startswith(_LOST):
+                raise  # no answer of the server, which may have run the tool
             if error.code != types.HEADER_MISMATCH:
                 return f"The tool failed: {error.message}"[:MAX_RESULT]
             # The server wants parameters in headers, which the SDK knows of once it has listed the tools.

@@ -42,6 +42,7 @@ AWAY_SECONDS = 10.0
 SEPARATOR = "__"
 """Between the name of a server, which has no underscore, and that of a tool."""
 UNCLEAR = "The tool gave no answer. Whether it was carried out is not known."
+TOO_LARGE = "The tool gave an answer that is too large to be read."
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +121,8 @@ class McpTools:
                 return await mcp_session.called_tool(self._http, server, tool.name, parameters, seconds)
             except mcp_session.McpFailed as failed:
                 _warn_of_failure(server, failed)
+                if failed.is_too_large:
+                    return TOO_LARGE
                 return UNCLEAR if failed.begun else UNREACHABLE
 
         name = tool_name(server.name, tool.name)

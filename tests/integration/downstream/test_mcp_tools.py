@@ -129,6 +129,15 @@ class TestUse:
     async def test_long_answers_are_cut(self, http: AioHttp, workshop: Workshop) -> None:
         assert await used(http, a_server(workshop), tool_name("shop", "look up/now")) == "x" * 16_000
 
+    async def test_an_answer_that_is_too_large_is_told(self, http: AioHttp, workshop: Workshop) -> None:
+        assert await used(http, a_server(workshop), "shop__scan", seconds=600) == mcp_tools.TOO_LARGE
+
+    async def test_an_error_of_the_server_is_told_whatever_its_code(self, http: AioHttp) -> None:
+        error = {"code": -32000, "message": "The bell is broken."}
+        async with serving(page([{"name": "ring", "inputSchema": {"type": "object"}}], error=error)) as base:
+            answer = await used(http, McpServer("shop", base), "shop__ring")
+        assert answer == "The tool failed: The bell is broken."
+
     async def test_a_tool_that_hangs_is_given_up(self, http: AioHttp, workshop: Workshop) -> None:
         assert await used(http, a_server(workshop), "shop__hang", seconds=1) == mcp_tools.UNCLEAR
 
@@ -269,8 +278,9 @@ async def trickle(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(0.01)
 
 
-def page(tools: list[dict[str, Any]], cursor: str | None = None) -> Any:
-    """A server of an older version of the protocol with one page of tools, which may point to itself."""
+def page(tools: list[dict[str, Any]], cursor: str | None = None, error: dict[str, Any] | None = None) -> Any:
+    """A server of an older version of the protocol with one page of tools, which may point to itself, and which all
+    end with the `error`."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.json() if request.can_read_body else {}
@@ -284,6 +294,8 @@ def page(tools: list[dict[str, Any]], cursor: str | None = None) -> Any:
         }
         if "id" not in body:
             return web.Response(status=202)
+        if body["method"] == "tools/call":
+            return web.json_response({"jsonrpc": "2.0", "id": body["id"], "error": error})
         if (result := results.get(body["method"])) is None:
             return web.Response(status=404)
         return web.json_response({"jsonrpc": "2.0", "id": body["id"], "result": result})
