@@ -178,7 +178,7 @@ class RunResult:
     `wants_person`: a person is to take the conversation over. `citations`: what the text relies on. `unsearched`: the
     model could search knowledge bases, and did not. `rich`: links, cards, a location, a contact, a form. `silent`:
     nothing is sent. `change`: what is done to the conversation. `usage`: None if the
-    resource does not tell it."""
+    resource does not tell it. `unconnected`: nothing runs behind the id, which the text says."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -191,6 +191,7 @@ class RunResult:
     silent: bool = False
     change: ConversationChange | None = None
     usage: Usage | None = None
+    unconnected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

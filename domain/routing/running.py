@@ -31,11 +31,15 @@ class RunService:
         id, as each of them sees the request once. Raises `ProcessingFailed`."""
         started = self.clock.now()
         failures: list[FailedResource] = []
-        for resource in dict.fromkeys([request.resource, *map(parse_resource, fallback)]):
+        resources = list(dict.fromkeys([request.resource, *map(parse_resource, fallback)]))
+        last = request.resource if request.approval else resources[-1]
+        for resource in resources:
             try:
                 tools = tuple(entry.tool for entry in approved if entry.resource == str(resource))
                 result = await self._run_with_tools(replace(request, resource=resource, approved_tools=tools))
-                return result, Provenance(str(resource), route, tuple(failures), result.citations)
+                if resource == last or not result.unconnected:
+                    return result, Provenance(str(resource), route, tuple(failures), result.citations)
+                failures.append(FailedResource(str(resource), "nothing is connected to this id"))
             except ResourceFailed as failed:
                 failures.append(FailedResource(str(resource), failed.detail))
                 error: ProcessingFailed = failed

@@ -97,7 +97,8 @@ class Unconnected:
     """Answers for an id behind which nothing runs, or nothing that the owner of the instance may use."""
 
     async def run(self, request: RunRequest) -> RunResult:
-        return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
+        text = f"No resource is connected to {request.resource}, so nobody can answer."
+        return RunResult(text, unconnected=True)
 
 
 @dataclass(slots=True, eq=False)

@@ -10,6 +10,7 @@ import pytest
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from adapters.outbound.resources.router import Unconnected
 from domain.channels.answers import Choice
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed
@@ -30,6 +31,7 @@ class Resources:
     def __init__(self, world: World) -> None:
         self.requests: list[RunRequest] = []
         self.failing: set[str] = set()
+        self.unconnected: set[str] = set()
         self.asks: RunResult | None = None
         self.fails_after_approval = False
         self.begun: dict[str, str] = {}
@@ -45,6 +47,8 @@ class Resources:
             await self.shown.wait()
         if name in self.failing or "all" in self.failing or (request.approval and self.fails_after_approval):
             raise DownstreamFailed("it is broken", retryable=False)
+        if {name, "all"} & self.unconnected:
+            return await Unconnected().run(request)
         if self.asks and len(self.requests) == 1:
             return self.asks
         return RunResult(f"{name} says hello")

@@ -18,6 +18,19 @@ Feature: Fallback
     And Ada writes "Hello again"
     Then the instance is healthy
 
+  Scenario: Nothing is connected to the first one
+    Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
+    And nothing is connected to "agent::a"
+    When Ada writes "Hello"
+    Then Ada gets the answer of "agent::b" alone
+    And the health says "answered by fallback agent::b_0: agent::a_0: nothing is connected to this id"
+
+  Scenario: Nothing is connected to any of them
+    Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
+    And nothing is connected to any resource
+    When Ada writes "Hello"
+    Then Ada is told "No resource is connected to agent::c_0, so nobody can answer."
+
   Scenario: All of them fail
     Given a bot of "agent::a" with the fallback "agent::b" and "agent::c"
     And all resources fail

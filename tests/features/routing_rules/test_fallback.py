@@ -57,6 +57,11 @@ def fails_now(scene: Scene) -> None:
     scene.resources.failing = {"agent::a"}
 
 
+@given(parsers.re(r'nothing is connected to ("(?P<one>[^"]+)"|any resource)$'))
+def unconnected(scene: Scene, one: str | None) -> None:
+    scene.resources.unconnected = {one or "all"}
+
+
 @when('the bot is bound to "agent::d" alone')
 def bound_anew(scene: Scene) -> None:
     scene.change(downStreamResourceId="agent::d", fallback=[])
