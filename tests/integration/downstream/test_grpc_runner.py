@@ -369,3 +369,15 @@ async def test_tokens_that_are_no_number_of_tokens_do_no_harm(channels: GrpcChan
     async with running(saying(pb.RunResponse(text_delta="ok", usage=usage))) as target:
         result = await GrpcRunner(channels, target).run(a_request())
     assert result == RunResult("ok")
+
+
+async def test_a_token_that_the_server_repeats_is_hidden(channels: GrpcChannels) -> None:
+    async def run(_: pb.RunRequest, context: Any) -> AsyncGenerator[pb.RunResponse, None]:
+        told = dict(context.invocation_metadata())["authorization"]
+        yield pb.RunResponse(text_delta=f"You asked with {told}.", choices=[pb.Choice(label=told)])
+
+    async with running(run) as target:
+        result = await GrpcRunner(channels, target, token="s3cret-token").run(a_request())
+
+    assert result.text == "You asked with Bearer ************."
+    assert result.choices == (Choice("Bearer ************", ""),)
