@@ -222,6 +222,14 @@ def test_the_values_of_a_form_come_back() -> None:
         assert conversation.fill_in({"size": "s"}, "order").text == "order: s"
 
 
+async def test_a_form_is_filled_in_from_a_coroutine() -> None:
+    def answer(message: Message) -> str:
+        return str(message.form and message.form.values)
+
+    reply = await AgentTest(agent_of(answer)).fill_in_async({"count": 3}, "order")
+    assert reply.text == "{'count': 3}"
+
+
 async def test_a_request_that_comes_again_gets_the_same_answer() -> None:
     runs = 0  # of the handler
     release = asyncio.Event()

@@ -68,13 +68,16 @@ class AgentTest:
 
     def fill_in(self, values: Mapping[str, Any], name: str = "") -> Reply:
         """Fill in a form."""
-        form = {"name": name, "values": dict(values)} if name else {"values": dict(values)}
-        lines = "\n".join(f"{field}: {value}" for field, value in values.items())
-        return self.ask(lines, form=form)
+        return self._runner.run(self.fill_in_async(values, name))
 
     async def ask_async(self, text: str, **fields: Any) -> Reply:
         self._asked = {"text": text, **fields}
         return await self._post(self._asked)
+
+    async def fill_in_async(self, values: Mapping[str, Any], name: str = "") -> Reply:
+        form = {"name": name, "values": dict(values)} if name else {"values": dict(values)}
+        lines = "\n".join(f"{field}: {value}" for field, value in values.items())
+        return await self.ask_async(lines, form=form)
 
     async def decide_async(self, decision: Decision) -> Reply:
         if not self._tool:
