@@ -12,7 +12,7 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import PostgresChatHistory
 from domain.channels.messages import DeliveryStatus, SessionAlias
-from domain.confirmations.model import Pending
+from domain.confirmations.model import ApprovedTool, Pending
 from ports.resources import Role, Turn
 from tests.support.database import an_instance
 
@@ -107,8 +107,8 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     await confirmations.put(instance, "old", question("old"), NOW)
     await database.execute(
         "INSERT INTO tool_approval (instance_id, session_key, tool_key, tool, heard_at)"
-        " VALUES (%s, 'old', 'look', '\"look\"', %s)",
-        (instance, NOW),
+        " VALUES (%s, 'old', 'look', %s, %s), (%s, 'old', 'of an earlier version', '\"ring\"', %s)",
+        (instance, '"agent::a_0\\nlook"', NOW, instance, NOW),
     )
 
     for _ in range(2):
@@ -118,7 +118,8 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     assert await history.load(instance, "old", "r9") == []
     found = await confirmations.load(instance, "new", NOW, LONG_AGO)
     assert found.pending
-    assert (found.pending.asked_of, found.tools) == ("new", ("look",))
+    tools = (ApprovedTool("agent::a_0", "look"), ApprovedTool("", "ring"))
+    assert (found.pending.asked_of, found.tools) == ("new", tools)
     assert (await confirmations.load(instance, "old", NOW, LONG_AGO)).pending is None
 
 
