@@ -22,6 +22,7 @@ GATHER_SECONDS = 0.8
 _TRY_AGAIN = frozenset({408, 425, 429})
 MOST_WORDS = 300
 """Characters of a server's words about a failure."""
+REDIRECTED = "redirects are not followed; give the address that they lead to"
 
 
 def own_words(parts: Iterable[Any], secret: str | None) -> str:
@@ -40,6 +41,7 @@ def refused_answer(answer: HttpAnswer, words: str = "") -> DownstreamFailed:
     A resource that answers with 503 (RFC 9110, 15.6.4) or with 4xx did not work on the request.
     """
     retryable = answer.status >= 500 or answer.status in _TRY_AGAIN
+    words = words or (REDIRECTED if 300 <= answer.status < 400 else "")
     return DownstreamFailed(
         f"the resource answers with status {answer.status}{words and f': {words}'}",
         retryable=retryable,

@@ -114,6 +114,7 @@ async def test_a_status_decides_whether_another_try_helps(
     assert caught.value.retryable is retryable
     assert caught.value.begun is begun
     assert "secret" not in str(caught.value)
+    assert ("redirects are not followed" in str(caught.value)) is (status == 302)
 
 
 async def test_retry_after_is_handed_on(http: AioHttp) -> None:
