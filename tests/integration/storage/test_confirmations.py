@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.pool import Database
-from domain.confirmations.model import FoundQuestion, Pending, SessionState
+from domain.confirmations.model import ApprovedTool, FoundQuestion, Pending, SessionState
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
@@ -68,7 +68,7 @@ async def test_approvals_last_until_a_day_of_silence(database: Database, instanc
     await store.put(instance, SESSION, pending(), NOW)
     await store.decide(instance, SESSION, decided(pending(), "approved_for_session", 2), NOW)
     later = NOW + DAY - timedelta(seconds=1)
-    assert (await store.load(instance, SESSION, later, later - DAY)).tools == ("tool\0",)
+    assert (await store.load(instance, SESSION, later, later - DAY)).tools == (ApprovedTool("", "tool\0"),)
     again = later + DAY
     assert (await store.load(instance, SESSION, again, again - DAY)).tools == ()
 
@@ -81,7 +81,7 @@ async def test_what_is_over_is_removed_and_nothing_else(database: Database, inst
     assert await store.expire(NOW, NOW - DAY, NOW - WEEK) == 0
     soon = NOW + timedelta(minutes=10)
     assert await store.expire(soon, soon - DAY, soon - WEEK) == 1
-    assert (await store.load(instance, "decided", soon, soon - DAY)).tools == ("tool\0",)
+    assert (await store.load(instance, "decided", soon, soon - DAY)).tools == (ApprovedTool("", "tool\0"),)
     much_later = soon + DAY
     assert await store.expire(much_later, much_later - DAY, much_later - WEEK) == 2
 
