@@ -67,7 +67,7 @@ class CallStreams:
         if inquiry.continued_by not in ("", event.key):
             result = await self.inbox.outcome(call.id)
             if result is not None and not (result.answer and result.answer.asks):
-                raise CallEnded("it has ended, and takes no further message")
+                raise CallEnded("this was answered already, and the answer asks nothing")
         if inquiry.withdraws and event.session_id:
             deletion = Event(
                 f"{event.key}:withdrawn",

@@ -117,7 +117,7 @@ Feature: A resource as an agent for other agents
       Given an agent whose resource answers "It is noon."
       When another agent asks "How late is it?"
       And the other agent tries to write "And now?" to the task
-      Then it is told "the task takes no message"
+      Then it is told "the task has ended, and takes no message"
       And the resource was asked once
 
     Scenario: An answer to a task that is sent twice
@@ -176,7 +176,8 @@ Feature: A resource as an agent for other agents
         | no parts              | -32602 | message.parts: must not be empty    |
         | no id                 | -32602 | message.messageId: is required      |
         | a part of nothing     | -32602 | must have text, data, url or raw    |
-        | a strange task        | -32602 | must be the id of a task            |
+        | a strange task        | -32001 | must be the id of a task            |
+        | no task               | -32602 | id: is required                     |
         | a batch               | -32600 | must be one request                 |
         | a broken body         | -32700 | not valid JSON                      |
         | deep JSON             | -32700 | nested                              |

@@ -150,6 +150,11 @@ Feature: A chat-completions endpoint in front of a resource
       When a program asks "What is this?" with a picture as data
       Then the resource gets a file of the type "image/png"
 
+    Scenario: A picture in the call, with its scheme in capital letters
+      Given an endpoint whose resource answers "Nice."
+      When a program asks "What is this?" with a picture at "DATA:image/png;base64,iVBORw0KGgo="
+      Then the resource gets a file of the type "image/png"
+
     Scenario: A picture at an address that may not be called
       Given an endpoint whose resource answers "Nice."
       When a program asks "What is this?" with a picture at "http://169.254.169.254/latest"

@@ -461,6 +461,7 @@ CALLS: dict[str, Any] = {
     "no id": {"content": _request(messageId="")},
     "a part of nothing": {"content": _request(parts=[{"metadata": {}}])},
     "a strange task": {"content": _request(taskId="../1")},
+    "no task": {"content": b'{"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {}}'},
     "a batch": {"content": b"[%s]" % _request()},
     "a broken body": {"content": b'{"jsonrpc": \xff'},
     "deep JSON": {"content": b'{"jsonrpc": "2.0", "params": ' + b"[" * 100_000},

@@ -38,7 +38,7 @@ class Streamer:
         if isinstance(refusal, CallNotFound):
             return refused_call(call, -32001, refusal.message, 200, headers)
         if isinstance(refusal, CallEnded):
-            reason = f"the task takes no message: {refusal.message}; send it with the contextId alone"
+            reason = "the task has ended, and takes no message; send it with the contextId alone"
             return refused_call(call, -32004, reason, 200, headers)
         if isinstance(refusal, Invalid):
             return refused_call(call, -32602, refusal.message, 200, headers)

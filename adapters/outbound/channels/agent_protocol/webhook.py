@@ -11,6 +11,7 @@ from adapters.outbound.channels.common import programs
 from adapters.outbound.channels.common.bodies import at, items, json_value, text
 from adapters.outbound.channels.common.calls import json_answer
 from adapters.version import VERSION
+from domain.call_streams import CallNotFound
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
@@ -126,9 +127,11 @@ def _skill(name: str, description: str) -> dict[str, Any]:
 
 
 def _task(field: str, task: str) -> str:
-    """Raises `Invalid` for what is no id of a task."""
+    """Raises `Invalid` without an id, `CallNotFound` for one that no task here can have."""
+    if not task:
+        raise Invalid.of([Fault(field, "is required")])
     if not _TASK.fullmatch(task):
-        raise Invalid.of([Fault(field, "must be the id of a task of this agent")])
+        raise CallNotFound(f"{field}: must be the id of a task of this agent")
     return task
 
 

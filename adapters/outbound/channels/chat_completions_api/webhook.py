@@ -163,7 +163,7 @@ def _file(where: str, part: object) -> Attachment:
             image = at(part, "image_url")
             url = image if isinstance(image, str) else text(image, "url")
             return programs.linked_file(
-                f"{where}.image_url.url", url, kind="" if url[:5] == "data:" else "image/*"
+                f"{where}.image_url.url", url, kind="" if url[:5].lower() == "data:" else "image/*"
             )
         case "file":
             data, name = text(part, "file", "file_data"), text(part, "file", "filename")

@@ -65,12 +65,16 @@ def test_a_message_of_a_task_has_a_key_of_its_own() -> None:
         {"parts": [{"raw": "aGVsbG8="}] * 21},
         {"messageId": "x" * 1001},
         {"contextId": "x" * 1001},
-        {"taskId": "other"},
     ],
 )
 def test_messages_that_cannot_be_read_are_refused(message: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         event(request(**message))
+
+
+def test_what_is_no_id_of_a_task_is_that_of_an_unknown_one() -> None:
+    with pytest.raises(CallNotFound):
+        event(request(taskId="other"))
 
 
 @pytest.mark.parametrize("params", [[], "x", 7, {"message": []}, {"message": None}])
