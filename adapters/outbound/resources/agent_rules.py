@@ -18,6 +18,8 @@ _FILES = tuple(key for key in TLS_KEYS if key.endswith("_file"))
 """Keys that name files of the server, which belong to its operator."""
 _ELSEWHERE = ("match", "kind", "use", "knowledge", *_LISTS)
 """Keys of a rule that are no settings of an agent: fields of their own, and what only a rule can say."""
+_UNNAMED = frozenset({*_FILES, *_ELSEWHERE, "token_env", "builtin"})
+"""Keys and kinds of rules that agents do not have, or have as fields."""
 _SECRET = "secret"  # noqa: S105 - the name under which the secret is found
 _BUILTIN = "must not be builtin; bind the instance to agent::echo or agent::kb-<id> itself"
 
@@ -54,7 +56,7 @@ def rule_of_agent(slug: str, definition: AgentDefinition) -> Rule:
         place = inside + _camel(_LISTS.get(key, key))
 
     try:
-        return rule_of_table(table, secrets.get, note_place)
+        return rule_of_table(table, secrets.get, note_place, _UNNAMED)
     except BadRules as error:
         raise BadAgent(place, _camel(error.what or str(error))) from None
 

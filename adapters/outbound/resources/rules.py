@@ -111,9 +111,12 @@ def parse_rules(text: str, secrets: Secrets) -> tuple[Rule, ...]:
     return tuple(_read_rule(Keys(rule, secrets, partial(lines.rule, at))) for at, rule in enumerate(rules))
 
 
-def rule_of_table(table: Mapping[str, Any], secrets: Secrets, place: Callable[..., int | None]) -> Rule:
-    """The rule in one table that stands in no file; `place` is called with the key at fault. Raises `BadRules`."""
-    return _read_rule(Keys(table, secrets, place))
+def rule_of_table(
+    table: Mapping[str, Any], secrets: Secrets, place: Callable[..., int | None], unnamed: frozenset[str]
+) -> Rule:
+    """The rule in one table that stands in no file; `place` is called with the key at fault. Raises `BadRules`, which
+    offers none of the `unnamed` keys and kinds."""
+    return _read_rule(Keys(table, secrets, place, unnamed))
 
 
 def _read_rule(keys: Keys) -> Rule:

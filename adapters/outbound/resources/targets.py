@@ -30,11 +30,12 @@ class BadRules(ValueError):
 
 @dataclass(eq=False, slots=True)
 class Keys:
-    """Reads one table, key by key, and names the line of a fault."""
+    """Reads one table, key by key, and names the line of a fault. `unnamed`: keys and kinds that faults do not offer."""
 
     table: Mapping[str, Any]
     secrets: Secrets
     line: Callable[..., int | None]
+    unnamed: frozenset[str] = frozenset()
     known: set[str] = field(default_factory=set)
 
     def fault(self, key: str, what: str) -> BadRules:
@@ -43,7 +44,7 @@ class Keys:
     def done(self) -> None:
         for key in self.table:
             if key not in self.known:
-                known = ", ".join(sorted(self.known))
+                known = ", ".join(sorted(self.known - self.unnamed))
                 raise self.fault(key, f"is not known here; known are {known}")
 
     def value(self, key: str, types: type | tuple[type, ...], what: str) -> Any:
@@ -116,7 +117,7 @@ class Keys:
         for at, table in enumerate(tables):
             if not isinstance(table, dict):
                 raise self.fault(key, f"must be written as [[rule.{key}]]")
-            yield Keys(table, self.secrets, partial(self.line, table=(key, at)))
+            yield Keys(table, self.secrets, partial(self.line, table=(key, at)), self.unnamed)
 
     def globs(self, key: str) -> tuple[str, ...]:
         globs = self.value(key, list, "a list of globs over names of tools")

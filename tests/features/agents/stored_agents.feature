@@ -208,7 +208,7 @@ Feature: Agents that users set up themselves
         | wrong                               | fault                                                  |
         | no name                             | name: is required                                      |
         | no kind                             | kind:                                                  |
-        | an unknown kind                     | kind: must be one of                                   |
+        | an unknown kind                     | kind: must be one of http, grpc, chat-completions      |
         | a built-in as its kind              | kind: must not be builtin                              |
         | no address                          | settings.url: is missing                               |
         | an address of FTP                   | settings.url: must be an address that begins with http |
@@ -216,7 +216,7 @@ Feature: Agents that users set up themselves
         | an address that climbs              | settings.url: must be an address without the segments  |
         | the name of a variable              | settings: must hold no secret                          |
         | a pattern of ids                    | settings.match: is no setting                          |
-        | an unknown setting                  | settings.hat: is not known                             |
+        | an unknown setting                  | settings.hat: is not known here; known are preset,     |
         | a secret beyond ASCII               | secret: must hold printable                            |
         | a file of the server                | settings.caFile: is a file                             |
         | a number in words                   | settings.historyTokens: must                           |
