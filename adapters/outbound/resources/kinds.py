@@ -137,5 +137,7 @@ def read_kind(keys: Keys) -> str:
     if preset and kind not in preset.kinds:
         raise keys.fault("kind", f"must be {' or '.join(preset.kinds)} with the preset {name}")
     if kind not in KINDS:
-        raise keys.fault("kind", f"must be one of {', '.join(kind for kind in KINDS if kind not in keys.unnamed)}")
+        raise keys.fault(
+            "kind", f"must be one of {', '.join(kind for kind in KINDS if kind not in keys.unnamed)}"
+        )
     return kind
