@@ -30,7 +30,7 @@ class BadRules(ValueError):
 
 @dataclass(eq=False, slots=True)
 class Keys:
-    """Reads one table by its keys, and names the line of a fault. Faults do not offer the `unnamed` keys and kinds."""
+    """Reads a table, and names the line of a fault. Faults do not offer the `unnamed` keys and kinds."""
 
     table: Mapping[str, Any]
     secrets: Secrets
