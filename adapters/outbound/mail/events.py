@@ -38,6 +38,7 @@ def mail_event(
         date = iso_milliseconds(at if at.tzinfo else at.replace(tzinfo=UTC))
     except (ValueError, TypeError, OverflowError, IndexError):
         date = ""
+    importance = {"importance": level} if (level := headers.importance()) else {}
     correspondent = ",".join(sorted(address.email.lower() for address in headers.reply_addresses()))
     return Event(
         key=key,
@@ -51,7 +52,9 @@ def mail_event(
         automated=True,
         correspondent=correspondent,
         separate_session_id="" if shared_threads or not correspondent else f"{session_id}:{correspondent}",
-        context={name: value for name, value in {**summary, "date": date}.items() if value},
+        context={
+            name: value for name, value in {**summary, "date": date, "platform": importance}.items() if value
+        },
         raw={**summary, **raw},
     )
 

@@ -177,6 +177,14 @@ class Headers:
         """The ids of Message-ID, In-Reply-To or References, each with its angle brackets."""
         return tuple(_MESSAGE_ID.findall((self.raw(name) or "")[:MAX_HEADER]))
 
+    def importance(self) -> str:
+        """ "high" or "low", as the program of the sender marked the mail (RFC 2156, and X-Priority from 1 to 5); ''
+        without a mark."""
+        level = self.text("Importance").strip().lower()
+        if level in ("high", "low"):
+            return level
+        return {"1": "high", "2": "high", "4": "low", "5": "low"}.get(self.text("X-Priority").strip()[:1], "")
+
     def summary(self) -> dict[str, object]:
         """The fields that the record of an event shows."""
         return {

@@ -82,11 +82,11 @@ Feature: Mailboxes
 
   Rule: The resource gets what a mail says besides its text
 
-    Scenario Outline: Subject, people and date of a mail to <mailbox>
+    Scenario Outline: Subject, people, date and importance of a mail to <mailbox>
       Given <mailbox> whose resource is watched
-      When Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob
+      When Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob, as important
       Then the resource is asked "Is it running?"
-      And it is told the subject "The engine", the desk, Bob and the date
+      And it is told the subject "The engine", the desk, Bob, the date and that it is important
 
       Examples:
         | mailbox         |

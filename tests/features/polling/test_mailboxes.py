@@ -164,13 +164,16 @@ def written_first(post: Post) -> None:
     assert soon(lambda: bool(post.sent()))
 
 
-@when('Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob')
+@when(
+    'Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob, as important'
+)
 def mails_with_copy(post: Post) -> None:
     post.mail(
         "Is it running?",
         "The engine",
         To="Desk <desk@shop.example>",
         Cc="Bob <bob@client.example>",
+        Importance="High",
         Date="Thu, 26 Nov 2026 08:00:00 +0100",
     )
 
@@ -241,13 +244,14 @@ def asked(post: Post, text: str) -> None:
     assert post.resource.wait_for(1)[0].text == text
 
 
-@then('it is told the subject "The engine", the desk, Bob and the date')
+@then('it is told the subject "The engine", the desk, Bob, the date and that it is important')
 def told(post: Post) -> None:
     assert post.resource.requests[0].context == {
         "subject": "The engine",
         "to": ["desk@shop.example"],
         "cc": ["bob@client.example"],
         "date": "2026-11-26T07:00:00.000Z",
+        "platform": {"importance": "high"},
     }
 
 

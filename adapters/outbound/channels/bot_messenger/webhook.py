@@ -108,6 +108,8 @@ def _context(content: Mapping[str, Any], bot: messages.Bot) -> dict[str, object]
             "username": text(person, "username"),
             "topicId": topic,
             "buttonText": text(button, "button_text"),
+            "viaBot": text(content, "via_bot", "username"),
+            "contactUserId": text(content, "contact", "user_id"),
         },
     }
 

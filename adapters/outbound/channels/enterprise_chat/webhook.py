@@ -186,6 +186,7 @@ def _context(activity: Mapping[str, Any]) -> dict[str, object]:
     in_group = at(conversation, "isGroup") is True
     name = text(channel, "name") or text(conversation, "name")
     data = at(activity, "value", "action", "data") or at(activity, "value")
+    importance = text(activity, "importance").lower()
     is_foreign = isinstance(data, Mapping) and not text(data, "choice")
     return {
         "language": text(activity, "locale") or text(client, "locale"),
@@ -195,6 +196,7 @@ def _context(activity: Mapping[str, Any]) -> dict[str, object]:
             "team": {"id": text(team, "id"), "name": text(team, "name")},
             "tenantId": text(conversation, "tenantId"),
             "timeZone": text(activity, "localTimezone") or text(client, "timezone"),
+            "importance": "" if importance == "normal" else importance,
         },
     }
 

@@ -93,7 +93,10 @@ def _event(
         quoted=quoted,
         only_followed=only_followed,
         refused=BOT if _is_by_bot(message, sender, bot_ids) else "",
-        context=forwarded("", written_at[0]) if written_at else {},
+        context={
+            **(forwarded("", written_at[0]) if written_at else {}),
+            "platform": {"serverId": text(message, "guild_id")},
+        },
     )
 
 

@@ -665,3 +665,18 @@ def test_the_name_of_a_file_may_stand_unencoded_where_it_is_declared(charset: st
 def test_a_footer_below_encoded_text_does_not_keep_it_from_being_read(body: str, text: str) -> None:
     read = mail(body, Content_Type="text/plain", Content_Transfer_Encoding="base64")
     assert read.text.replace("\r\n", "\n") == text
+
+
+@pytest.mark.parametrize(
+    ("fields", "importance"),
+    [
+        ([], ""),
+        ([("Importance", "High")], "high"),
+        ([("Importance", "normal"), ("X-Priority", "3")], ""),
+        ([("X-Priority", "1 (Highest)")], "high"),
+        ([("X-Priority", "5")], "low"),
+        ([("Importance", "x" * 10_000)], ""),
+    ],
+)
+def test_the_importance_of_a_mail(fields: list[tuple[str, str]], importance: str) -> None:
+    assert Headers(fields).importance() == importance

@@ -220,6 +220,17 @@ def test_the_language_the_group_and_the_topic() -> None:
     }
 
 
+def test_the_user_of_a_contact_and_the_bot_that_a_message_came_through() -> None:
+    assert bounded(event("message_contact").context)["platform"] == {
+        "username": "adab",
+        "contactUserId": "5550002",
+    }
+    message = fixture("message_topic")
+    message["message"]["via_bot"] = {"id": 9, "is_bot": True, "username": "gif"}
+    (sent,) = received(posted(message)).events
+    assert bounded(sent.context)["platform"] == {"username": "adab", "topicId": "7", "viaBot": "gif"}
+
+
 def test_the_command_that_was_called() -> None:
     assert event("message_command").context["command"] == "ask"
 

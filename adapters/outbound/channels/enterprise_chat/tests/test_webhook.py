@@ -497,7 +497,7 @@ def test_the_language_the_team_and_the_channel() -> None:
     channel = {"team": {"id": "19:t", "name": "Works"}, "channel": {"id": "19:c", "name": "Hall"}}
     client = {"type": "clientInfo", "locale": "de-DE", "timezone": "Europe/Berlin"}
     activity = fixture("message_channel_mention")
-    activity |= {"channelData": channel, "entities": [*activity["entities"], client]}
+    activity |= {"channelData": channel, "entities": [*activity["entities"], client], "importance": "urgent"}
     (asked,) = webhook.read(activity).events
     assert bounded(asked.context) == {
         "language": "de-DE",
@@ -506,6 +506,7 @@ def test_the_language_the_team_and_the_channel() -> None:
             "team": {"id": "19:t", "name": "Works"},
             "tenantId": activity["conversation"]["tenantId"],
             "timeZone": "Europe/Berlin",
+            "importance": "urgent",
         },
     }
 

@@ -74,7 +74,10 @@ def test_a_command_tells_its_names_its_options_and_the_language() -> None:
         "language": "en-US",
         "group": {"id": "772908445358620702"},
         "command": "engine valve open",
-        "platform": {"options": {"number": "7", "fully": "true", "for": "@charles"}},
+        "platform": {
+            "serverId": "290926798626357999",
+            "options": {"number": "7", "fully": "true", "for": "@charles"},
+        },
     }
 
 
@@ -158,7 +161,7 @@ def test_a_submitted_form_is_a_message_with_its_values_and_files() -> None:
     assert sent.target["deferred"] is True
     context = bounded(sent.context)
     assert json.loads(str(context["payload"])) == {"name": "Ada", "sizes": "small, large"}
-    assert context["platform"] == {"customId": "order"}
+    assert context["platform"] == {"serverId": "290926798626357999", "customId": "order"}
 
 
 @pytest.mark.parametrize(
