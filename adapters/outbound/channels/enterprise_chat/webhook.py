@@ -185,13 +185,11 @@ def _context(activity: Mapping[str, Any]) -> dict[str, object]:
     team = at(activity, "channelData", "team")
     in_group = at(conversation, "isGroup") is True
     name = text(channel, "name") or text(conversation, "name")
-    data = at(activity, "value", "action", "data") or at(activity, "value")
     importance = text(activity, "importance").lower()
-    is_foreign = isinstance(data, Mapping) and not text(data, "choice")
     return {
         "language": text(activity, "locale") or text(client, "locale"),
         "group": {"id": text(channel, "id") or text(conversation, "id"), "name": name} if in_group else {},
-        "payload": data if is_foreign else "",
+        "payload": _foreign_data(activity),
         "platform": {
             "team": {"id": text(team, "id"), "name": text(team, "name")},
             "tenantId": text(conversation, "tenantId"),
@@ -199,6 +197,12 @@ def _context(activity: Mapping[str, Any]) -> dict[str, object]:
             "importance": "" if importance == "normal" else importance,
         },
     }
+
+
+def _foreign_data(activity: Mapping[str, Any]) -> object:
+    """The data of a card that another program sent."""
+    data = at(activity, "value", "action", "data") or at(activity, "value")
+    return data if isinstance(data, Mapping) and not text(data, "choice") else ""
 
 
 def _message(activity: Mapping[str, Any]) -> messages.Received:
