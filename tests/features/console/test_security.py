@@ -12,6 +12,7 @@ from adapters.inbound.console.app import build_console
 from adapters.inbound.console.sessions import SESSION, SIGN_IN
 from adapters.inbound.rest.examples import CONFIGS
 from domain.access.model import Role
+from domain.agents.model import AgentDefinition, AgentTool
 from domain.instances.model import NewInstance
 from ports.channels import AnyChannel
 from tests.drivers.served import ServedWorld
@@ -264,10 +265,17 @@ def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:
 
 
 def test_no_page_shows_a_secret(world: ServedWorld) -> None:
-    """Those of the configurations of all channels, the key, the session."""
+    """Those of the configurations of all channels and of a stored agent, the key, the session."""
     furnished = Furnished(world, "admin", Role.ADMIN, "x")
+    server = AgentTool(
+        {"name": "s", "url": "https://mcp.example"}, f"{SECRET}-mcp", {"X-Key": f"{SECRET}-header"}
+    )
+    model = {"url": "https://ada:password-1@model.example/v1", "model": "m"}
+    agent = AgentDefinition("chat-completions", model, secret=f"{SECRET}-agent", mcp_servers=(server,))
+    world.run(world.container.storage().agents.add("admin", "sealed", "Sealed", agent, (), 10))
     with a_client(world, "admin", Role.ADMIN) as admin:
-        secrets = (SECRET, furnished.key, admin.cookies[SESSION])
+        assert "agent::sealed" in admin.get("/console/resources").text
+        secrets = (SECRET, "password-1", furnished.key, admin.cookies[SESSION])
         for channel in world.container.channels().registry.all():
             parameters = {"instance": str(with_secrets(world, channel))}
             paths = [path for path in routes("GET") if path.startswith("/console/channels/{instance}")]
