@@ -39,10 +39,11 @@ class UserAddresses:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """`ports.http.Http` that keeps what went out and came back, without `secrets` and without what may be one."""
+    """`ports.http.Http` that keeps what went out and came back, without secrets and without what may be one. `forms`:
+    how the secrets may be written."""
 
     http: Http
-    secrets: Collection[str] = field(repr=False)
+    forms: Collection[str] = field(repr=False)
     exchanges: list[AgentExchange] = field(default_factory=list)
 
     async def send(self, request: HttpRequest) -> HttpAnswer:
@@ -114,7 +115,7 @@ class Recorder:
         return {name: self.clean(text) if name.lower() in shown else HIDDEN for name, text in headers.items()}
 
     def clean(self, text: str) -> str:
-        """The beginning of a text, without secrets, as they are and as JSON writes them."""
-        for secret in self.secrets:
-            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+        """The beginning of a text, without secrets."""
+        for form in self.forms:
+            text = text.replace(form, HIDDEN)
         return text[:MAX_SHOWN]

@@ -51,17 +51,19 @@ def _of_address(url: str) -> Iterator[str]:
     yield from (text for _, text in parse_qsl(parts.query) if len(text) >= SHORTEST_KEY)
 
 
-def _written(secret: str) -> Iterator[bytes]:
-    """A secret as it is, in JSON, and in an address."""
-    in_json = json.dumps(secret)[1:-1]
-    for text in (secret, in_json, in_json.replace("/", "\\/"), quote(secret, safe="")):
-        yield text.encode()
+def written_forms(target: Any) -> Sequence[str]:
+    """Each secret of a target as it is, in JSON, and in an address."""
+    forms: dict[str, None] = {}
+    for secret in secrets_of(target):
+        in_json = json.dumps(secret)[1:-1]
+        forms |= dict.fromkeys((secret, in_json, in_json.replace("/", "\\/"), quote(secret, safe="")))
+    return tuple(forms)
 
 
 def without_secrets(http: Http, target: Any) -> Http:
     """The HTTP port for the target of a rule."""
-    forms = dict.fromkeys(form for secret in secrets_of(target) for form in _written(secret))
-    return WithoutSecrets(http, tuple(forms)) if forms else http
+    forms = tuple(form.encode() for form in written_forms(target))
+    return WithoutSecrets(http, forms) if forms else http
 
 
 @dataclass(frozen=True, slots=True)

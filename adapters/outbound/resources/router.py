@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from math import ldexp
-from typing import Any
+from typing import Any, Self
 
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.echoed_secrets import without_secrets
@@ -16,6 +16,7 @@ from adapters.outbound.resources.model_runner import ModelRunner
 from adapters.outbound.resources.model_settings import ChatModel
 from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
+from adapters.outbound.resources.targets import Target
 from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
 from ports.resources import Downstream, DownstreamFailed, Turn
@@ -157,9 +158,12 @@ class Runners(Parts):
 
     __slots__ = ()
 
+    def for_target(self, target: Target) -> Self:
+        """The same, with the secrets of a target hidden in what comes back."""
+        return replace(self, http=without_secrets(self.http, target))
+
     def build(self, rule: Rule) -> Downstream:
-        parts = replace(self, http=without_secrets(self.http, rule.target))
-        runner = KINDS[rule.kind].runner(parts, rule.target)
+        runner = KINDS[rule.kind].runner(self.for_target(rule.target), rule.target)
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 
     def for_url(self, url: str) -> Downstream:
@@ -170,7 +174,7 @@ class Runners(Parts):
         """What answers one question from a base: with no other tools, as nobody could confirm their use."""
         knowledge = Knowledge(self.reader, base)
         alone = replace(model, tools=(), mcp_servers=())
-        http = without_secrets(self.http, alone)
+        http = self.for_target(alone).http
         return self.retry(ModelRunner(http, GivenTurns(earlier), alone, knowledge))
 
 

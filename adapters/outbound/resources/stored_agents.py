@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.resources.a2a.target import A2aTarget
 from adapters.outbound.resources.agent_http import Recorder, UserAddresses
 from adapters.outbound.resources.agent_rules import BadAgent, rule_of_agent
-from adapters.outbound.resources.echoed_secrets import secrets_of, without_secrets
+from adapters.outbound.resources.echoed_secrets import written_forms
 from adapters.outbound.resources.grpc_runner import GrpcTarget
 from adapters.outbound.resources.kinds import a2a_runner
 from adapters.outbound.resources.messages import request_json
@@ -149,7 +149,7 @@ class StoredAgents:
             rule = _usable_rule(agent.slug, agent.definition, trusted=agent.trusted)
         except BadAgent as error:
             raise Invalid.of([error.fault]) from None
-        recorder = Recorder(self.runners.http, secrets_of(rule.target))
+        recorder = Recorder(self.runners.http, written_forms(rule.target))
         runner = _built(agent, rule, replace(self.runners, http=recorder))
         return RecordedRun(runner, recorder, rule), recorder.exchanges
 
@@ -162,8 +162,7 @@ class StoredAgents:
             runners = _of_agent(agent, runners)
         if rule is None or not isinstance(rule.target, A2aTarget):
             raise DownstreamFailed(f"no A2A agent is behind {task.resource} any more", retryable=False)
-        runners = replace(runners, http=without_secrets(runners.http, rule.target))
-        return await a2a_runner(runners, rule.target).poll(task)
+        return await a2a_runner(runners.for_target(rule.target), rule.target).poll(task)
 
 
 @dataclass(frozen=True, slots=True)
