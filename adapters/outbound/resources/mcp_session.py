@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from adapters import trace_context
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.model_settings import McpServer
 from adapters.outbound.resources.model_tools import MAX_RESULT
 from adapters.version import VERSION
@@ -118,9 +118,7 @@ def _headers(answer: HttpAnswer) -> dict[str, str]:
 async def _session(http: Http, server: McpServer, seconds: float) -> AsyncIterator[Client]:
     """An open session, which is closed with the block. Raises `McpFailed` for whatever goes wrong in it."""
     transport = HttpTransport(http, seconds)
-    headers = {**server.headers, **trace_context.headers()}
-    if server.token:
-        headers["Authorization"] = f"Bearer {server.token}"
+    headers = call_headers(server.token, server.headers)
     try:
         async with (
             asyncio.timeout(seconds),

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.a2a.contents import Contents
 from adapters.outbound.resources.answers import EVENTS, GATHER_SECONDS, ServerEvents, is_event_stream
+from adapters.outbound.resources.exchanges import call_headers
 from adapters.outbound.resources.messages import MAX_ANSWER_BYTES, MAX_TEXT, BadAnswer
 from domain.json_text import has_too_many, loads
 from domain.rendering import off_loop
@@ -77,12 +77,10 @@ class Bridge(httpx.AsyncBaseTransport):
         url = str(request.url)
         headers = {name: request.headers[name] for name in _SENT if name in request.headers}
         is_own = origin(url) == self._origin
-        if is_own and self._token:
-            headers["authorization"] = f"Bearer {self._token}"
         return HttpRequest(
             request.method,
             url,
-            headers={**headers, **trace_context.headers()},
+            headers=call_headers(self._token if is_own else None, headers),
             content=request.content or None,
             timeout=request.extensions["timeout"]["read"],
             user_address=not is_own,
