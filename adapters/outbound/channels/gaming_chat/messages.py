@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from adapters.outbound.channels.common.bodies import at, first_text, items, size, text
 from adapters.outbound.channels.common.contents import card_text, forwarded, moment, unreadable
@@ -302,6 +302,9 @@ def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event:
     if event.is_direct:
         return event
     place = Place.of(at(body, "channel"))
+    platform = cast(Mapping[str, object], event.context.get("platform", {}))
+    platform = {"serverId": text(body, "guild_id"), **platform}
+    event = replace(event, context={**event.context, "platform": platform})
     placed = _in_place(replace(config, reply_in_thread=False), event, place) or event
     return replace(placed, thread_post="")
 

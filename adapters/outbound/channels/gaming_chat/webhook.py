@@ -152,7 +152,7 @@ def _called(body: Mapping[str, Any], options: list[Mapping[str, Any]]) -> dict[s
     return {
         "command": " ".join(filter(None, names)),
         "forwarded": {"author": author, "at": text(message, "timestamp")},
-        "platform": {"serverId": text(body, "guild_id"), "options": values},
+        "platform": {"options": values},
     }
 
 
@@ -167,8 +167,8 @@ def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) ->
         return None
     interaction = text(body, "id") if opens_dialog(value) else ""
     prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id"), interaction=interaction))
-    custom_id = text(body, "data", "custom_id") if values else ""
-    context = {**event.context, "platform": {"serverId": text(body, "guild_id"), "customId": custom_id}}
+    custom_id = {"customId": text(body, "data", "custom_id")} if values else {}
+    context = {**event.context, "platform": custom_id}
     return replace(event, choice=value, target={**event.target, **prompt}, context=context)
 
 
@@ -189,7 +189,7 @@ def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Even
         context={
             **event.context,
             "payload": json.dumps(values, ensure_ascii=False) if values else "",
-            "platform": {"serverId": text(body, "guild_id"), "customId": name},
+            "platform": {"customId": name},
         },
     )
 
@@ -242,7 +242,7 @@ def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: da
         text=content,
         target=TARGET.dump(target),
         is_direct=not text(body, "guild_id"),
-        context={"language": text(body, "locale"), "platform": {"serverId": text(body, "guild_id")}},
+        context={"language": text(body, "locale")},
     )
 
 
