@@ -14,7 +14,7 @@ LONGEST_HOST = 253
 LONGEST_LABEL = 63
 """RFC 1035, 2.3.4."""
 
-_LOCAL_NAMES = (".localhost", ".local", ".internal")
+_LOCAL_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 _GAPS = re.compile(r"[\s\x00-\x1f]")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|$)", re.IGNORECASE)
 _FULL_STOPS = re.compile("[.\u3002\uff0e\uff61]")

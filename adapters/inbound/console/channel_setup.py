@@ -4,12 +4,12 @@ and what to do about its health. Pure."""
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
 from adapters.inbound.console.filters import duration
+from domain.addresses import is_private
 from domain.channels.model import ChannelDefinition, ConfigField, Format
 from domain.events import EventKind
 from domain.instances.model import Activity, Health, Instance
@@ -151,7 +151,6 @@ def _value(field: ConfigField, text: str) -> object:
 
 
 LATER = "(the callback address, which the next page shows)"
-PRIVATE_ENDINGS = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 _CALLBACK = re.compile(r"\{base_url\}\S*\{instance_id\}(?P<rest>(?:/[\w.-]*\w)*)")
 _LINK = re.compile(r"https?://[^\s,;'\")]*[^\s,;'\").:]")
 _NO_PAGE = re.compile(
@@ -190,13 +189,7 @@ def steps_of(definition: ChannelDefinition, address: str | None) -> list[Markup]
 
 def is_public(address: str) -> bool:
     """Return True if a platform on the internet may reach this address; its name is not resolved."""
-    parts = urlsplit(address)
-    host = parts.hostname or ""
-    try:
-        reachable = ip_address(host).is_global
-    except ValueError:
-        reachable = "." in host and not host.endswith(PRIVATE_ENDINGS)
-    return parts.scheme == "https" and reachable
+    return urlsplit(address).scheme == "https" and not is_private(address)
 
 
 def works_from_here(definition: ChannelDefinition, base: str) -> bool:

@@ -40,6 +40,8 @@ def test_addresses_of_platforms_are_links_and_all_else_is_text() -> None:
         ("http://agents.example.com", False),
         ("https://localhost:3011", False),
         ("https://box.local", False),
+        ("https://box.lan", False),
+        ("https://box.internal.", False),
         ("https://10.0.0.1", False),
         ("https://[::1]:3011", False),
         ("https://93.184.216.34", True),

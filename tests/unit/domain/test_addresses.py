@@ -17,6 +17,8 @@ from domain.addresses import is_private
         "http://localhost/a",
         "http://files/a.png",
         "https://files.corp.internal./a",
+        "https://nas.lan/a",
+        "https://printer.home.arpa/a",
         "http://printer.local/",
     ],
 )
