@@ -25,7 +25,7 @@ TOO_MANY = f"must not hold more than {MOST_VALUES} values"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """A string, or what begins as one and has no end: a pattern that fails there is tried at each quotation mark."""
-_PART = re.compile(rb'[^"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"?[^"]*+){0,10000}+', re.DOTALL)
+_PART = re.compile(rb'[^"]*+(?:' + _STRING.pattern + rb'[^"]*+){0,10000}+', re.DOTALL)
 """The next strings and what stands around them: a pattern holds all threads up until it has come to its end."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 

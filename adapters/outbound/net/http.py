@@ -396,7 +396,8 @@ async def _guarded(
 
 def _without_user(url: URL, headers: Mapping[str, str]) -> URL:
     """The address without user and password where a header has the credentials: aiohttp takes no two of them."""
-    return url.with_user(None) if "authorization" in map(str.lower, headers) else url
+    has_user = url.user is not None or url.password is not None
+    return url.with_user(None) if has_user and "authorization" in map(str.lower, headers) else url
 
 
 def _next_hop(url: URL, location: str) -> URL:

@@ -223,9 +223,8 @@ class AgUiRunner:
             raise DownstreamFailed("the agent stopped the run before its end", retryable=False)
         conversation.messages, conversation.state = kept(reader.history()), reader.state.kept()
         interrupts = interrupts_of(outcome, reader.calls()) if outcome and outcome.type == "interrupt" else ()
-        if (
-            reader.custom_interrupt is not None and len(interrupts) <= 1
-        ):  # it tells more than an outcome beside it
+        # It tells more than an outcome beside it.
+        if reader.custom_interrupt is not None and len(interrupts) <= 1:
             interrupts = custom_interrupts(reader.custom_interrupt)
         conversation.interrupts, conversation.answers, conversation.failed = interrupts, {}, False
         result = checked_result(RunResult(reader.answer(), usage=_usage(ended)))

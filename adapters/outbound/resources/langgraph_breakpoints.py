@@ -57,12 +57,9 @@ def breakpoint_of(state: Mapping[str, Any]) -> Breakpoint | None:
     Raises `BadAnswer`.
     """
     steps, tasks = state.get("next"), state.get("tasks")
-    failed = (
-        any(isinstance(task, dict) and task.get("error") for task in tasks)
-        if isinstance(tasks, list)
-        else True
-    )
-    if not isinstance(steps, list) or not steps or failed:
+    if not isinstance(steps, list) or not steps or not isinstance(tasks, list):
+        return None
+    if any(isinstance(task, dict) and task.get("error") for task in tasks):
         return None
     id = f"breakpoint {state.get('checkpoint_id')}"
     calls = list(_calls(state))

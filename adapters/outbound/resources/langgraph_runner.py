@@ -182,7 +182,7 @@ class _Exchange:
             await self._cancel()
             raise
         state = await self._state()
-        was_cancelled = runs[0].status == "interrupted" and _stopped(state)
+        was_cancelled = runs[0].status == "interrupted" and _stopped(state, _question(state))
         if was_cancelled and len(runs) < MAX_TRIES:
             return None
         conversation.asked = {request_id: conversation.asked[request_id]}
@@ -250,9 +250,9 @@ class _Exchange:
     async def _answer(self, state: Mapping[str, Any], *, retryable: bool = True) -> RunResult:
         """The answer that a thread holds once a run has ended."""
         conversation = self._conversation
-        if _stopped(state):
-            raise self._not_ended(state, retryable)
         question = _question(state)
+        if _stopped(state, question):
+            raise self._not_ended(state, retryable)
         conversation.waiting = question is not None
         await self._save()
         history = thread_messages.messages_of(state)
@@ -285,9 +285,9 @@ def _question(state: Mapping[str, Any]) -> Asked | None:
     return question_of(state.get("interrupts")) or breakpoint_of(state)
 
 
-def _stopped(state: Mapping[str, Any]) -> bool:
+def _stopped(state: Mapping[str, Any], question: Asked | None) -> bool:
     """Return True if the graph has further steps to do and asks for nothing: it was cancelled, or failed."""
-    return bool(state.get("next")) and _question(state) is None
+    return bool(state.get("next")) and question is None
 
 
 def _asked(question: Asked, number: int, before: RunResult | None = None) -> RunResult:

@@ -146,19 +146,17 @@ def _location(inner: Any) -> tuple[dict[str, float], str, str] | None:
     return None
 
 
+def _values(pattern: re.Pattern[str], vcard: str) -> list[str]:
+    return [value.strip() for value in pattern.findall(vcard)]
+
+
 def _contacts(inner: Any) -> Sequence[tuple[str, list[str], list[str]]]:
     """Names, phone numbers and mail addresses."""
     cards = list(inner.contactsArrayMessage.contacts)
     if inner.HasField("contactMessage"):
         cards.append(inner.contactMessage)
     return [
-        (
-            card.displayName,
-            *(
-                [value.strip() for value in pattern.findall(card.vcard)]
-                for pattern in (_VCARD_PHONE, _VCARD_EMAIL)
-            ),
-        )
+        (card.displayName, _values(_VCARD_PHONE, card.vcard), _values(_VCARD_EMAIL, card.vcard))
         for card in cards
     ]
 
