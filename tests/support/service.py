@@ -173,7 +173,7 @@ class Service:
         """Start it; returns once it says that it is ready."""
         self.launch()
         self.await_ready()
-        if found := re.search(r"\bsb_\S+", self.output):
+        if found := re.search(r"\bsb_[\w-]{40,}", self.output):
             self.key = found[0]
         elif self.key is None and self.command == "up":
             kept = self.data_dir / "secrets/internal_service_key"
