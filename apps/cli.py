@@ -11,6 +11,8 @@ from pathlib import Path
 from adapters.version import VERSION
 from domain.refusals import is_full_disk
 
+ROLES = ("responder", "member", "admin", "user")
+"""`user` is the former name of `member`."""
 Parsers = dict[str, argparse.ArgumentParser]
 """By their words, such as `keys create`."""
 
@@ -110,16 +112,28 @@ def _parsers() -> Parsers:
     add_group("keys", "create, list and revoke API keys")
     create = add("keys create", "make a key; prints it alone, once", "apps.commands.create")
     create.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
-    create.add_argument("--role", choices=("user", "admin"), default="user")
+    create.add_argument("--role", choices=ROLES, default="member", metavar="{responder,member,admin}")
     create.add_argument("--name", default="", help="what the key is for")
     create.add_argument(
         "--expires",
         metavar="DAYS|DATE",
         help="after so many days, or after a day such as 2027-01-31 (UTC); default: never",
     )
+    create.add_argument(
+        "--scopes",
+        default="",
+        metavar="SCOPE,...",
+        help="what the key may be used for; default: all of the role",
+    )
     add("keys list", "list the keys, without their secrets", "apps.commands.listing")
     revoke = add("keys revoke", "make a key invalid at once", "apps.commands.revoke")
     revoke.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
+
+    add_group("audit", "check the audit log")
+    verify = add("audit verify", "check that no entry was changed or removed", "apps.commands.verify_audit")
+    verify.add_argument(
+        "--expect", default="", metavar="ID:HASH", help="an entry that an earlier check printed must be there"
+    )
 
     add_group("models", "list, fetch and choose models of search and speech")
     add(
@@ -137,7 +151,12 @@ def _parsers() -> Parsers:
     add_group("console", "sign in to the web console")
     link = add("console link", "print a link that signs in once, within an hour", "apps.commands.link")
     link.add_argument("--user", required=True, metavar="ID", help="the user who signs in")
-    link.add_argument("--role", choices=("user", "admin"), help="default: the role of the user's keys")
+    link.add_argument(
+        "--role",
+        choices=ROLES,
+        metavar="{responder,member,admin}",
+        help="default: the role of the user's keys",
+    )
     return parsers
 
 

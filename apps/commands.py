@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -14,7 +15,8 @@ from apps.processes.starting import StartError, a_database, migrated
 from apps.settings import Settings
 from apps.settings_loading import complete
 from domain import limits
-from domain.access.model import Role, sign_in_address
+from domain.access.model import Scope, parse_role, sign_in_address
+from domain.audit.service import AuditService
 from domain.refusals import NotFound
 
 
@@ -24,8 +26,12 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
         raise StartError(f"--name {fault}")
     expires_at = expiry(options.expires, datetime.now(UTC)) if options.expires is not None else None
 
+    scopes = scopes_of(options.scopes) if options.scopes else None
+
     async def run(container: CommandContainer) -> None:
-        _, token = await container.access().create_key(options.user, Role(options.role), name, expires_at)
+        _, token = await container.access().create_key(
+            options.user, parse_role(options.role), name, expires_at, scopes=scopes
+        )
         print(token)
 
     return with_database(settings, run)
@@ -49,9 +55,39 @@ def expiry(text: str, now: datetime) -> datetime:
     return expires_at
 
 
+def scopes_of(text: str) -> tuple[Scope, ...]:
+    """Raises `StartError`."""
+    names = dict.fromkeys(name.strip() for name in text.split(","))
+    if not all(name in tuple(Scope) for name in names):
+        raise StartError(f"--scopes must be some of {', '.join(Scope)}, separated by commas")
+    return tuple(map(Scope, names))
+
+
+def verify_audit(settings: Settings, options: argparse.Namespace) -> int:
+    """Prints the last entry with its hash. Whoever removes the latest entries also removes what tells of it: a line
+    that was printed before, kept elsewhere and given with --expect, shows that."""
+    expected = re.fullmatch(r"(\d{1,18}):([0-9a-f]{64})", options.expect)
+    if options.expect and not expected:
+        raise StartError("--expect must be ID:HASH, as this command prints it")
+
+    async def run(container: CommandContainer) -> None:
+        log = container.storage().audit
+        check = await AuditService(log).verify(int(expected[1]) if expected else None)
+        last = check.entry
+        if check.fault and last is not None:
+            raise StartError(f"entry {last.id} of {last.at:%Y-%m-%d %H:%M:%S} UTC: {check.fault}")
+        if expected and (check.expected is None or check.expected.hash.hex() != expected[2]):
+            raise StartError(f"entry {expected[1]} is gone, or is another one")
+        print(f"{check.count} entries, none changed or removed")
+        if last is not None:
+            print(f"{last.id}:{last.hash.hex()}")
+
+    return with_database(settings, run)
+
+
 def listing(settings: Settings, _: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
-        print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} {'STATE':<18} NAME")
+        print(f"{'ID':>4}  {'USER':<24} {'ROLE':<9} {'KEY':<14} {'CREATED':<20} {'STATE':<18} NAME")
         for key in await container.access().list_keys():
             created, state = f"{key.created_at:%Y-%m-%d %H:%M:%S}", "live"
             if key.revoked_at:
@@ -59,7 +95,7 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
             elif key.expires_at:
                 state = f"{'expires' if key.live else 'expired'} {key.expires_at:%Y-%m-%d}"
             print(
-                f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<6} {key.prefix + '…':<14} {created:<20}"
+                f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<9} {key.prefix + '…':<14} {created:<20}"
                 f" {state:<18} {escaped(key.name)}".rstrip()
             )
 
@@ -83,7 +119,7 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
 
 def link(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
-        role = Role(options.role) if options.role else None
+        role = parse_role(options.role) if options.role else None
         token = await container.access().create_link(options.user, role)
         print(sign_in_address(settings.agent_url, token))
 

@@ -219,6 +219,12 @@ class Settings(BaseModel):
         low=1,
         high=365,
     )
+    audit_days: int = setting(
+        365,
+        "days for which entries of the audit log are kept",
+        low=1,
+        high=3650,
+    )
     message_days: int = setting(
         180,
         "days for which a message is kept in a conversation that goes on; at least 14 count",

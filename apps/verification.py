@@ -90,12 +90,12 @@ def service(foundation: Foundation, storage: Storage) -> Verification:
     sign_in = OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url)
     ready, pending = offered(settings), PostgresVerifications(storage.database, storage.config_cipher)
     return Verification(
-        IdentityService(identities, ready),
+        IdentityService(identities, ready, storage.audit),
         EmailVerificationService(
-            identities, pending, mailer(settings, clock, ids), clock, ids, ready, secret
+            identities, pending, mailer(settings, clock, ids), clock, ids, storage.audit, ready, secret
         ),
-        BotVerificationService(identities, pending, bot(settings, http), clock, ids, ready),
-        OAuthVerificationService(identities, pending, sign_in, clock, ids, ready),
+        BotVerificationService(identities, pending, bot(settings, http), clock, ids, storage.audit, ready),
+        OAuthVerificationService(identities, pending, sign_in, clock, ids, storage.audit, ready),
     )
 
 

@@ -114,7 +114,7 @@ def _in_a_browser(world: ServedWorld) -> Iterator[str]:
 
 def _session(world: World) -> str:
     sessions = world.container.use_cases().sessions
-    return world.run(sessions.sign_in(world.key_of("ann", Role.USER), "192.0.2.1")).token
+    return world.run(sessions.sign_in(world.key_of("ann", Role.MEMBER), "192.0.2.1")).token
 
 
 def _measured(world: World, rest: Rest, page: Page) -> Figures:

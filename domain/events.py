@@ -62,18 +62,19 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """The events that a reader gets. `owner`: those of this user, None: of all. Empty sets: of every kind, of every
-    instance."""
+    """The events that a reader gets. `owner`: those of this user, None: of all; `shared`: instances of others whose
+    events they get as well. Empty sets of the others: of every kind, of every instance."""
 
     owner: str | None = None
     kinds: frozenset[str] = frozenset()
     instance_ids: frozenset[int] = frozenset()
+    shared: frozenset[int] = frozenset()
 
     def takes(self, event: LoggedEvent) -> bool:
         if event.kind == RESET:
             return True
         return (
-            (self.owner is None or event.owner == self.owner)
+            (self.owner is None or event.owner == self.owner or event.instance_id in self.shared)
             and (not self.kinds or event.kind in self.kinds)
             and (not self.instance_ids or event.instance_id in self.instance_ids)
         )

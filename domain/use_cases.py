@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.access.teams import TeamService
+from domain.access.users import UserService
 from domain.agents.service import AgentService
+from domain.audit.service import AuditService
 from domain.channels.messages import RawAnswer, RawCall
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
@@ -74,6 +77,9 @@ class UseCases:
     access: AccessService
     sessions: SessionService
     keys: KeyService
+    users: UserService
+    teams: TeamService
+    audit: AuditService
     catalogue: CatalogueService
     instances: InstanceService
     checks: ConfigCheckService

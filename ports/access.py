@@ -1,11 +1,11 @@
-"""API keys, sessions, verified identities, and their stores."""
+"""Users, teams, API keys, sessions, verified identities, and their stores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from domain.access.model import ApiKey, KeyKind, Role
+from domain.access.model import ApiKey, KeyKind, Role, Scope, Team, TeamMember, User, UserState
 from domain.channels.messages import Identity
 from domain.verification.model import BotMessage, Provider
 
@@ -22,18 +22,22 @@ class NewCredential:
     name: str = ""
     expires_at: datetime | None = None
     parent_id: int | None = None
+    scopes: tuple[Scope, ...] | None = None
+    created_by: str | None = None
+    address: str = ""
 
 
 class KeyStore(Protocol):
     """API keys, sessions and sign-in links; only hashes of secrets come in here."""
 
     async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
-        """The live one with that hash."""
+        """The live one with that hash. Notes that its user was seen."""
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
         """A key or a session, live or not."""
 
-    async def add(self, new: NewCredential, now: datetime) -> ApiKey: ...
+    async def add(self, new: NewCredential, now: datetime) -> ApiKey:
+        """Its user appears where nobody has that id; one with a lower role gets that of a new API key."""
 
     async def list(
         self,
@@ -57,6 +61,58 @@ class KeyStore(Protocol):
     async def count_failed_sign_in(self, address: str, now: datetime) -> float | None:
         """Counts a wrong credential of an address, over all gateways. Seconds to wait if there were too many, else
         None."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserChange:
+    """None leaves a field as it is."""
+
+    name: str | None = None
+    email: str | None = None
+    role: Role | None = None
+    state: UserState | None = None
+
+
+class UserStore(Protocol):
+    async def find(self, user_id: str) -> User | None: ...
+
+    async def of_email(self, email: str) -> User | None: ...
+
+    async def list(self, query: str, after: str, limit: int) -> Sequence[User]:
+        """Those with ids behind `after`, ordered by id. `query`: what an id, a name or an e-mail address begins with,
+        in lower case; empty for all."""
+
+    async def add(self, user: User) -> bool:
+        """False where the id is taken. Raises `Conflict` for a taken e-mail address."""
+
+    async def appear(self, user_id: str, now: datetime) -> User:
+        """The user, who is made as a member where nobody has that id. Notes that they were seen."""
+
+    async def change(self, user_id: str, change: UserChange, now: datetime) -> bool:
+        """Suspending ends all keys and sessions. False where there is no such user. Raises `Conflict` for a taken
+        e-mail address."""
+
+    async def active_admins(self) -> int: ...
+
+    async def remove(self, user_id: str, successor: str | None) -> None:
+        """Removes a user with keys, sessions, permissions, memberships and identities. What they own goes to the
+        successor. Raises `Conflict` without one where they own something, and where the successor has an
+        instance of the same name on the same channel."""
+
+
+class TeamStore(Protocol):
+    async def find(self, team_id: int) -> Team | None: ...
+
+    async def list(self, user_id: str | None, after: int, limit: int) -> Sequence[Team]:
+        """Those that the user is a member of, or all; ordered by id."""
+
+    async def add(self, name: str, members: Sequence[TeamMember]) -> Team:
+        """Raises `Conflict` for a taken name, `Invalid` for members who are no users."""
+
+    async def change(self, team_id: int, name: str | None, members: Sequence[TeamMember] | None) -> bool:
+        """None leaves a field as it is; members are replaced. Raises as `add`."""
+
+    async def remove(self, team_id: int) -> bool: ...
 
 
 class IdentityStore(Protocol):

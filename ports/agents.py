@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from domain.access.sharing import Level, Permission
+from domain.access.sharing import Grantee, Level, Permission
 from domain.agents.model import Agent, AgentDefinition, AgentExchange
 from domain.refusals import Fault
 from ports.resources import Downstream
@@ -54,8 +54,8 @@ class AgentStore(Protocol):
 
     async def permissions(self, agent_id: int) -> Sequence[Permission]: ...
 
-    async def grant(self, agent_id: int, user_id: str, level: Level) -> None:
-        """NONE revokes."""
+    async def grant(self, agent_id: int, grantee: Grantee, level: Level) -> bool:
+        """NONE revokes. False where the team or the agent is not there."""
 
 
 class AgentRunners(Protocol):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from domain.access.sharing import Grantee, InstanceLevel, Permission
 from domain.channels.messages import Event
 from domain.instances.model import (
     Activity,
@@ -28,7 +29,19 @@ class InstanceStore(Protocol):
     async def of_ids(self, instance_ids: Sequence[int]) -> Sequence[Instance]:
         """Those of them that are there, ordered by id."""
 
-    async def of_user(self, user_id: str) -> Sequence[Instance]: ...
+    async def of_user(self, user_id: str) -> Sequence[Instance]:
+        """The user's own."""
+
+    async def shared_ids(self, user_id: str) -> Sequence[int]:
+        """The ids of those of others that the user may VIEW."""
+
+    async def levels(self, user_id: str, instance_ids: Sequence[int]) -> Mapping[int, InstanceLevel]:
+        """What permissions allow the user on these instances; none for those without one."""
+
+    async def permissions(self, instance_id: int) -> Sequence[Permission]: ...
+
+    async def grant(self, instance_id: int, grantee: Grantee, level: InstanceLevel) -> bool:
+        """NONE revokes. False where the team or the instance is not there."""
 
     async def page_of_user(
         self, user_id: str, after: int, most_bytes: int
@@ -36,7 +49,9 @@ class InstanceStore(Protocol):
         """The instances with ids over `after` whose stored configurations have `most_bytes` together, at least
         one; and whether there are more behind them."""
 
-    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+    async def following(
+        self, user_id: str | None, after: int, limit: int, without: str | None = None
+    ) -> Sequence[Instance]:
         """Those of a user, or of all (None), with ids over `after`, in their order."""
 
     async def names(self, user_id: str | None) -> Sequence[InstanceName]:

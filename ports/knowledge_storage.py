@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.access.sharing import Level, Permission
+from domain.access.sharing import Grantee, Level, Permission
 from domain.knowledge import model
 from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.sources.model import FileSource
@@ -31,6 +31,10 @@ class BaseStore(Protocol):
     async def change(self, base_id: int, change: model.BaseChange) -> bool:
         """False when it is gone."""
 
+    async def drop_indexes(self, base_id: int) -> None:
+        """Drops the vector indexes of a base that is about to be removed, as deleting its rows one by one from them
+        takes far longer. They are built again where it stays."""
+
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
         """Removes the base and all that is in it, in one transaction; the blobs it used. None: it is gone.
 
@@ -39,7 +43,8 @@ class BaseStore(Protocol):
 
     async def permissions(self, base_id: int) -> Sequence[Permission]: ...
 
-    async def grant(self, base_id: int, user_id: str, level: Level) -> None: ...
+    async def grant(self, base_id: int, grantee: Grantee, level: Level) -> bool:
+        """NONE revokes. False where the team or the base is not there."""
 
     async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
         """Takes tasks that are due, to delete nodes of the memory service; they are due again after a while unless

@@ -22,11 +22,12 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from domain import limits
+from domain.access.model import Role, parse_role
 from domain.access.sharing import Permission
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
 from domain.feedback.model import Rating, parse_rating
-from domain.instances.model import ConfigDraft, Instance, InstanceChange, NewInstance, Pairing
+from domain.instances.model import ConfigDraft, Instance, InstanceChange, InstanceView, NewInstance, Pairing
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.knowledge import model as knowledge
 from domain.knowledge.ranking import ExplainedHit
@@ -79,6 +80,7 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
     },
     knowledge.FileState: {"knowledge_base_id": "base_id", "file_id": "hash", "file_name": "name"},
     Instance: _RESOURCE,
+    InstanceView: {"permission_level": "level"},
     InstanceChange: _RESOURCE,
     NewInstance: _RESOURCE,
     Pairing: {"pairing_code": "code"},
@@ -104,6 +106,7 @@ PARSED: Mapping[type[Enum], Callable[[Any], Any]] = {
     Handler: _handler,
     Mode: mode_of,
     Period: parse_period,
+    Role: parse_role,
 }
 """Enumerations whose unknown words have an error of their own."""
 

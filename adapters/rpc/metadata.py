@@ -1,5 +1,6 @@
 """The metadata of a call that says for whom a service or a gateway acts."""
 
+import re
 from collections.abc import Iterable
 from contextvars import ContextVar
 
@@ -16,8 +17,21 @@ OF_SESSION = ("x-credential-kind", "session")
 CLIENT_ADDRESS = "x-client-address"
 """The address of the person for whom a gateway calls. It counts with the proof that a gateway calls."""
 
+GATEWAY_KEY = "x-gateway-key"
+"""The service key, as the proof that a gateway calls, in calls that carry the credential of a person."""
+REQUEST_ID = "x-request-id"
+"""The id of the request that a gateway handles."""
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
 client_address: ContextVar[str] = ContextVar("client_address", default="")
-"""The same in the gateway, while it handles a request."""
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""Both in the gateway, while it handles a request."""
+
+
+def is_request_id(text: str) -> bool:
+    """Return True for an id of a request that a caller may choose."""
+    return _REQUEST_ID.fullmatch(text) is not None
 
 
 def acting_for(metadata: Iterable[tuple[str, str | bytes]]) -> str | None:

@@ -7,7 +7,8 @@ the reflection are made of it.
 from dataclasses import replace
 from typing import Any
 
-from switchboard.access.v1 import access_pb2
+from switchboard.access.v1 import access_pb2, teams_pb2, users_pb2
+from switchboard.audit.v1 import audit_pb2
 from switchboard.channels.v1 import (
     callbacks_pb2,
     catalogue_pb2,
@@ -30,7 +31,10 @@ from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from domain.access.model import KeyKind
 from domain.access.service import KeyService, SessionService
+from domain.access.teams import TeamService
+from domain.access.users import UserService
 from domain.agents.service import AgentService
+from domain.audit.service import AuditService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
 from domain.feedback.service import FeedbackService
@@ -119,6 +123,31 @@ KEYS = Service(
         "RevokeKey": Rpc(KeyService.revoke),
     },
 )
+USERS = Service(
+    users_pb2.DESCRIPTOR.services_by_name["UserService"],
+    {
+        "GetMe": read(UserService.me),
+        "ListUsers": read(UserService.list),
+        "GetUser": read(UserService.get),
+        "CreateUser": Rpc(UserService.create),
+        "ChangeUser": Rpc(UserService.change),
+        "DeleteUser": Rpc(UserService.delete, MUCH),
+    },
+)
+TEAMS = Service(
+    teams_pb2.DESCRIPTOR.services_by_name["TeamService"],
+    {
+        "ListTeams": read(TeamService.list),
+        "GetTeam": read(TeamService.get),
+        "CreateTeam": Rpc(TeamService.create),
+        "ChangeTeam": Rpc(TeamService.change),
+        "DeleteTeam": Rpc(TeamService.delete),
+    },
+)
+AUDIT = Service(
+    audit_pb2.DESCRIPTOR.services_by_name["AuditService"],
+    {"ListAuditEntries": read(AuditService.list)},
+)
 CATALOGUE = Service(
     catalogue_pb2.DESCRIPTOR.services_by_name["CatalogueService"],
     {
@@ -143,6 +172,10 @@ INSTANCES = Service(
         "DropDelivery": Rpc(OperationsService.drop),
         "ListUnanswered": read(OperationsService.unanswered, **_WINDOW),
         "ReleaseUnanswered": Rpc(OperationsService.release),
+        "ListVisibleInstances": read(InstanceService.visible),
+        "GetPermissionLevel": read(InstanceService.level),
+        "ListInstancePermissions": read(InstanceService.permissions),
+        "SetInstancePermission": Rpc(InstanceService.set_permission),
     },
 )
 CONFIG_CHECKS = Service(
@@ -323,6 +356,9 @@ MONITORING = Service(
 SERVICES = (
     ACCESS,
     KEYS,
+    USERS,
+    TEAMS,
+    AUDIT,
     CATALOGUE,
     INSTANCES,
     CONFIG_CHECKS,

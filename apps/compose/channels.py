@@ -14,6 +14,7 @@ from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.storage.pool import after_commit
 from adapters.outbound.storage.subscriptions import PostgresSubscriptions
 from adapters.outbound.system.event_pushes import EventPushes, SubscriptionAddresses
 from adapters.outbound.system.verification_bot import OwnerNotifier
@@ -110,7 +111,7 @@ class Sources:
         settings, database = foundation.settings, storage.database
         self.due = asyncio.Event()
         store = PostgresSources(database)
-        self.service = SourceService(uploads.access, store, self.due.set)
+        self.service = SourceService(uploads.access, store, self.due.set, storage.audit)
         hosts = PostgresWebHosts(database)
         pause, most = settings.pages_pause_ms / 1000, settings.pages_max_mb * 1024 * 1024
         fetcher = PageFetcher(foundation.http, hosts, pause, most)
@@ -131,7 +132,10 @@ class Subscriptions:
     def __init__(self, foundation: Foundation, storage: Storage, channels: Channels) -> None:
         settings, bus = foundation.settings, storage.event_bus
         store = PostgresSubscriptions(
-            storage.database, storage.config_cipher, bus.changed, bus.outbound_enqueued
+            storage.database,
+            storage.config_cipher,
+            after_commit(bus.changed),
+            after_commit(bus.outbound_enqueued),
         )
         pushes = EventPushes(
             foundation.traced_http,
@@ -155,5 +159,6 @@ class Subscriptions:
             ),
             foundation.ids,
             foundation.clock,
+            storage.audit,
         )
         self.pushing = PushService(store, storage.event_log, storage.event_feed)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from adapters.outbound.storage.conversations.store import PostgresConversationStore
 from adapters.outbound.storage.feedback import PostgresFeedback
+from adapters.outbound.storage.pool import after_commit
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.system.signed_tokens import Signer
 from apps import verification
@@ -12,7 +13,10 @@ from apps.compose.knowledge import Knowledge, Uploads
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.access.teams import TeamService
+from domain.access.users import UserService
 from domain.agents.service import AgentBinding, AgentService
+from domain.audit.service import AuditService
 from domain.call_streams import CallStreams
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
 from domain.conversations.history import HistoryService
@@ -51,7 +55,9 @@ class Services:
 
 def build_access(foundation: Foundation, storage: Storage) -> AccessService:
     service_key = foundation.settings.internal_service_key
-    return AccessService(storage.keys, foundation.ids, foundation.clock, service_key)
+    return AccessService(
+        storage.keys, storage.users, storage.audit, foundation.ids, foundation.clock, service_key
+    )
 
 
 def build_instances(foundation: Foundation, storage: Storage, channels: Channels) -> InstanceService:
@@ -64,6 +70,7 @@ def build_instances(foundation: Foundation, storage: Storage, channels: Channels
         channels.schedules,
         channels.destinations,
         AgentBinding(storage.agents),
+        storage.audit,
         foundation.settings.agent_url,
     )
 
@@ -112,12 +119,18 @@ def build_conversations(
 ) -> HistoryService:
     store = PostgresConversationStore(
         storage.database,
-        storage.event_bus.inbound_enqueued,
+        after_commit(storage.event_bus.inbound_enqueued),
         uploads.retention.delete_unreferenced,
-        storage.chat_log.changed,
+        after_commit(storage.chat_log.changed),
     )
     return HistoryService(
-        storage.instances, channels.registry, store, storage.messages, storage.identities, files.shared
+        storage.instances,
+        channels.registry,
+        store,
+        storage.messages,
+        storage.identities,
+        files.shared,
+        storage.audit,
     )
 
 
@@ -144,7 +157,7 @@ def build_monitoring(
     instances = storage.instances
     limits = PostgresSharedLimits(storage.database)
     return Monitoring(
-        DeadLetterService(instances, storage.messages, files.shared),
+        DeadLetterService(instances, storage.messages, files.shared, storage.audit),
         HealthOverviewService(instances, channels.registry, storage.health, limits),
         FigureService(instances, storage.figures),
         DoctorService(installation),
@@ -155,19 +168,24 @@ def build_use_cases(
     foundation: Foundation, storage: Storage, files: Files, channels: Channels, services: Services
 ) -> UseCases:
     settings, clock, ids = foundation.settings, foundation.clock, foundation.ids
-    instances, registry = storage.instances, channels.registry
+    instances, registry, audit = storage.instances, channels.registry, storage.audit
     knowledge, resources = services.knowledge, services.resources
     downstream = build_downstream(foundation, resources)
     trials = TrialService(resources.directory, downstream, foundation.steady_clock, ids)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
     return UseCases(
         access=services.access,
-        sessions=SessionService(storage.keys, ids, clock),
-        keys=KeyService(services.access, storage.keys, clock),
+        sessions=SessionService(storage.keys, storage.users, audit, ids, clock),
+        keys=KeyService(services.access, storage.keys, audit, clock),
+        users=UserService(storage.users, storage.teams, audit, clock),
+        teams=TeamService(storage.teams, audit),
+        audit=AuditService(audit),
         catalogue=CatalogueService(registry, channels.connections),
         instances=services.instances,
         checks=ConfigCheckService(instances, registry, channels.registration, channels.destinations, clock),
-        operations=OperationsService(instances, registry, storage.health, storage.outbox, storage.unanswered),
+        operations=OperationsService(
+            instances, registry, storage.health, storage.outbox, storage.unanswered, audit
+        ),
         messages=services.messages,
         conversations=services.conversations,
         feedback=FeedbackService(instances, PostgresFeedback(storage.database)),
@@ -183,9 +201,9 @@ def build_use_cases(
         events=EventStreams(instances, storage.event_feed),
         subscriptions=services.subscriptions.service,
         pushes=services.subscriptions.service,
-        schedules=ScheduleListService(storage.schedules, instances, registry, clock),
+        schedules=ScheduleListService(storage.schedules, instances, registry, clock, audit),
         resources=trials,
-        agents=AgentService(storage.agents, resources.agents, knowledge.access, trials),
+        agents=AgentService(storage.agents, resources.agents, knowledge.access, trials, audit),
         monitoring=services.monitoring,
         web_chat=WebChatService(
             VisitorService(instances, registry, signer, clock, ids),

@@ -114,7 +114,9 @@ class Knowledge:
         retention = uploads.retention
         self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
         bases = PostgresBases(database)
-        self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
+        self.bases = BasesService(
+            bases, access, retention, storage.audit, memory_sync=settings.kb_memory_sync
+        )
         store = PostgresFiles(database)
         self.files = FilesService(access, store, files.blobs, uploads.service)
         self.base_files = BaseFilesService(
@@ -124,6 +126,7 @@ class Knowledge:
             uploads.parser,
             uploads.news.set,
             uploads.limits,
+            storage.audit,
         )
         self.vector_indexes = VectorIndexes(database)
         self.word_index = PostgresWordIndex(database)

@@ -9,6 +9,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage.agent_tasks import PostgresAgentTasks
 from adapters.outbound.storage.agents import PostgresAgents
+from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.conversations.messages import PostgresMessages
@@ -18,7 +19,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Database, after_commit
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
@@ -31,6 +32,7 @@ from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
+from adapters.outbound.storage.users import PostgresTeams, PostgresUsers
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
 from adapters.outbound.system.blobs import Bucket, FileBlobs, S3Blobs
 from adapters.outbound.system.clock import RandomIds, SteadyClock, SystemClock
@@ -78,10 +80,13 @@ class Storage:
         bus.broadcast = self.signals.notify
         self.metadata = MemoryMetadata()
         self.keys = PostgresKeys(database)
+        self.users = PostgresUsers(database)
+        self.teams = PostgresTeams(database, after_commit(bus.agents_changed))
+        self.audit = PostgresAudit(database, foundation.clock)
         self.identities = PostgresIdentities(database)
         self.processes = PostgresProcesses(database)
         self.health = PostgresHealth(database)
-        self.instances = PostgresInstances(database, self.config_cipher, bus.changed)
+        self.instances = PostgresInstances(database, self.config_cipher, after_commit(bus.changed))
         bus.on_change(self.instances.forget)
         bus.on_change(self.metadata.forget)
 
@@ -95,7 +100,9 @@ class Storage:
         self.inbox = PostgresInbox(database, enqueue_inbound, bus.withdrawn, bus.inbound_enqueued)
         wakeups = Wakeups(bus.inbound_enqueued, enqueue_outbound, bus.answered, enqueue_inbound)
         self.conversations = PostgresConversations(database, self.leases, wakeups)
-        self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued, enqueue_outbound)
+        self.outbox = PostgresOutbox(
+            database, self.leases, after_commit(bus.outbound_enqueued), enqueue_outbound
+        )
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
 
         self.schedules = PostgresSchedules(
@@ -106,10 +113,12 @@ class Storage:
         settings = foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
         self.sessions = PostgresSessions(database)
-        self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
-        self.messages = PostgresMessages(database, bus.inbound_enqueued, bus.outbound_enqueued)
+        self.unanswered = PostgresUnanswered(database, after_commit(bus.inbound_enqueued))
+        self.messages = PostgresMessages(
+            database, after_commit(bus.inbound_enqueued), after_commit(bus.outbound_enqueued)
+        )
         self.chat_history = PostgresChatHistory(database)
-        self.agents = PostgresAgents(database, self.config_cipher, bus.agents_changed)
+        self.agents = PostgresAgents(database, self.config_cipher, after_commit(bus.agents_changed))
         self.agent_tasks = PostgresAgentTasks(database)
         self.resource_states = PostgresResourceStates(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -250,6 +251,8 @@ class JobsComponent(Component):
 
         async def clean(_: int) -> None:
             await storage.retention.clean()
+            audit_days = timedelta(days=container.settings().audit_days)
+            await storage.audit.prune(datetime.now(UTC) - audit_days)
 
         async def expire(_: int) -> None:
             await storage.figures.count()  # before what was given up cannot be told any more

@@ -1,17 +1,54 @@
-"""Users, API keys, sessions and their tokens."""
+"""Users, roles, scopes, API keys, sessions and their tokens."""
 
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from domain.refusals import Fault, Invalid
+from domain.refusals import Fault, Forbidden, Invalid
 
 
 class Role(StrEnum):
-    """What a caller may do: a user acts on what is its own, an admin on everything."""
+    """What a user may do in the installation: a responder works on what is shared with them, a member also on what
+    they make themselves, an admin on everything."""
 
-    USER = "user"
+    RESPONDER = "responder"
+    MEMBER = "member"
+    ADMIN = "admin"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+
+FORMER_MEMBER = "user"
+"""The former name of the role member: stored keys have it, and callers may use it."""
+
+
+def parse_role(name: str) -> Role:
+    """Raises `Invalid`."""
+    if name == FORMER_MEMBER:
+        return Role.MEMBER
+    if name not in tuple(Role):
+        raise Invalid.of([Fault("role", f"must be one of {', '.join(Role)}")])
+    return Role(name)
+
+
+def lower_role(one: Role, other: Role) -> Role:
+    return min(one, other, key=lambda role: role.rank)
+
+
+class Scope(StrEnum):
+    """What an API key may be used for, within the role of its user."""
+
+    INSTANCES_READ = "instances:read"
+    INSTANCES_WRITE = "instances:write"
+    CONVERSATIONS_READ = "conversations:read"
+    MESSAGES_SEND = "messages:send"
+    KNOWLEDGE_READ = "knowledge:read"
+    KNOWLEDGE_WRITE = "knowledge:write"
+    EVENTS_READ = "events:read"
+    AGENTS_WRITE = "agents:write"
     ADMIN = "admin"
 
 
@@ -19,18 +56,28 @@ class Role(StrEnum):
 class Caller:
     """The authenticated caller of a use case. `is_service`: it came with the internal service key.
 
-    `key_id` and `expires_at`: of the API key or the session that it came with.
+    `role`: what it may do at most. `scopes`: what its key may be used for, None for everything. `key_id` and
+    `expires_at`: of the API key or the session that it came with; `is_session`: it is a session. `address`: where the
+    call came from, and `request_id` its id; empty where nobody knows.
     """
 
     user_id: str
-    role: Role = Role.USER
+    role: Role = Role.MEMBER
     is_service: bool = False
     key_id: int | None = None
     expires_at: datetime | None = None
+    scopes: tuple[Scope, ...] | None = None
+    is_session: bool = False
+    address: str = ""
+    request_id: str = ""
 
     @property
     def is_admin(self) -> bool:
-        return self.role is Role.ADMIN
+        """Return True if the caller may act on everything. A key with scopes needs the scope `admin` for that."""
+        return self.role is Role.ADMIN and self.has(Scope.ADMIN)
+
+    def has(self, scope: Scope) -> bool:
+        return self.scopes is None or scope in self.scopes
 
     @property
     def user(self) -> str:
@@ -53,6 +100,57 @@ class Caller:
         """Return True if the caller may act on what belongs to `owner`."""
         return self.is_admin or self.user_id == owner
 
+    def require_admin(self, action: str) -> None:
+        """Raises `Forbidden` for all but admins. `action`: what only an admin does, such as "lists users"."""
+        if not self.is_admin:
+            raise Forbidden(f"only an admin {action}")
+
+    def require_member(self, things: str) -> None:
+        """Raises `Forbidden` for a responder. `things`: what a member makes, such as "instances"."""
+        if self.role is Role.RESPONDER:
+            raise Forbidden(
+                f"the role responder makes no {things} of its own; ask an admin for the role member"
+            )
+
+
+class UserState(StrEnum):
+    """A suspended user has no key and no session any more."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person or a service that works with the installation. `email` is in lower case; empty where it is not known.
+
+    `last_seen_at`: the last call, to about five minutes.
+    """
+
+    id: str
+    name: str
+    email: str
+    role: Role
+    state: UserState
+    created_at: datetime
+    last_seen_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamMember:
+    """`lead`: they may change the members of the team."""
+
+    user_id: str
+    lead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    id: int
+    name: str
+    members: tuple[TeamMember, ...]
+    created_at: datetime
+
 
 class KeyKind(StrEnum):
     """What a stored credential is. A session is that of a browser; a link signs in once."""
@@ -67,7 +165,8 @@ class ApiKey:
     """A key or a session as it is listed: never the secret, only its first characters.
 
     `parent_id`: the key that a session was opened with, or the key or session that a key was made with; it ends with
-    that. `live`: neither it nor its parent was revoked or has expired.
+    that. `scopes`: None for everything that its user may do. `created_by`: the user who made it, None for a
+    command on the server. `live`: neither it nor its parent was revoked or has expired.
     """
 
     id: int
@@ -80,6 +179,8 @@ class ApiKey:
     name: str = ""
     expires_at: datetime | None = None
     parent_id: int | None = None
+    scopes: tuple[Scope, ...] | None = None
+    created_by: str | None = None
     live: bool = True
 
 
@@ -88,10 +189,11 @@ class NewKey:
     """A key to be made. Without `user_id` it is the caller's own; without `expires_in_days` it ends with the key or
     session that makes it, if that ends."""
 
-    role: Role = Role.USER
+    role: Role = Role.MEMBER
     name: str = ""
     user_id: str | None = None
     expires_in_days: int | None = None
+    scopes: tuple[Scope, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

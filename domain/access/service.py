@@ -7,12 +7,18 @@ from datetime import datetime, timedelta
 
 from domain import limits
 from domain.access import model
+from domain.access.sharing import needs
+from domain.audit.model import Action, Result
 from domain.paging import Page, checked_limit
-from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
+from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
-from ports.access import KeyStore, NewCredential
+from ports.access import KeyStore, NewCredential, UserStore
+from ports.audit import Audit
 from ports.system import Clock, Ids
 
+COMMAND = model.Caller("", model.Role.ADMIN)
+"""Who acts in a command on the server."""
+SUSPENDED = "the user '{}' is suspended; ask an admin"
 SERVICE_USER = "internal-service"
 FIRST_ADMIN = "admin"
 LINK_LIFE = timedelta(hours=1)
@@ -25,8 +31,12 @@ class AccessService:
     user it names.
     """
 
-    def __init__(self, keys: KeyStore, ids: Ids, clock: Clock, service_key: str) -> None:
+    def __init__(
+        self, keys: KeyStore, users: UserStore, audit: Audit, ids: Ids, clock: Clock, service_key: str
+    ) -> None:
         self._keys = keys
+        self._users = users
+        self._audit = audit
         self._ids = ids
         self._clock = clock
         self._service_digest = model.digest(service_key)
@@ -35,14 +45,18 @@ class AccessService:
         return hmac.compare_digest(model.digest(token), self._service_digest)
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> model.Caller:
-        """The caller of an API key or of the service key. Raises `Unauthenticated`, `Invalid`.
+        """The caller of an API key or of the service key. Raises `Unauthenticated`, `Invalid`, `Forbidden`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
         if self.is_service_key(token):
             if acting_for:
                 check_user(acting_for, "x-user-id")
-                return model.Caller(acting_for, model.Role.USER, is_service=True)
+                user = await self._users.appear(acting_for, self._clock.now())
+                if user.state is model.UserState.SUSPENDED:
+                    raise Forbidden(SUSPENDED.format(acting_for[:100]))
+                role = model.lower_role(user.role, model.Role.MEMBER)
+                return model.Caller(acting_for, role, is_service=True)
             return model.Caller(SERVICE_USER, model.Role.ADMIN, is_service=True)
         return await self._caller(token, model.KeyKind.KEY)
 
@@ -55,7 +69,14 @@ class AccessService:
         key = await self._keys.find(model.digest(token), kind, self._clock.now()) if is_of_kind else None
         if key is None:
             raise Unauthenticated("Unauthorized")
-        return model.Caller(key.user_id, key.role, key_id=key.id, expires_at=key.expires_at)
+        return model.Caller(
+            key.user_id,
+            key.role,
+            key_id=key.id,
+            expires_at=key.expires_at,
+            scopes=key.scopes,
+            is_session=kind is model.KeyKind.SESSION,
+        )
 
     async def create_key(
         self,
@@ -63,29 +84,43 @@ class AccessService:
         role: model.Role,
         name: str = "",
         expires_at: datetime | None = None,
-        parent_id: int | None = None,
+        *,
+        scopes: tuple[model.Scope, ...] | None = None,
+        caller: model.Caller = COMMAND,
     ) -> tuple[model.ApiKey, str]:
-        """A new key and its secret, which is not to be had again. Raises `Invalid`."""
+        """A new key and its secret, which is not to be had again. The user appears where nobody knows them, and has
+        at least this role from now on. Raises `Invalid`, `Conflict` for a suspended user."""
         check_user(user_id, "user")
+        user_id = user_id.strip()
+        await self._role_of(user_id)
         token = model.KEY_PREFIX + self._ids.token()
         new = NewCredential(
-            user_id.strip(),
+            user_id,
             role,
             model.shown(token),
             model.digest(token),
             name=name,
             expires_at=expires_at,
-            parent_id=parent_id,
+            parent_id=caller.key_id,
+            scopes=scopes,
+            created_by=caller.user_id or None,
         )
-        return await self._keys.add(new, self._clock.now()), token
+        data: dict[str, object] = {"user": user_id, "role": role, "name": name}
+        if scopes is not None:
+            data["scopes"] = sorted(scopes)
+        async with self._audit.change(caller, Action.KEY_CREATED, "key", data) as details:
+            key = await self._keys.add(new, self._clock.now())
+            details["object"] = f"key:{key.id}"
+        return key, token
 
     async def list_keys(self) -> Sequence[model.ApiKey]:
         return await self._keys.list(model.KeyKind.KEY, self._clock.now())
 
     async def revoke_key(self, key_id: int) -> None:
         """Raises `NotFound` when no live key or session has this id."""
-        if not await self._keys.revoke(key_id, self._clock.now()):
-            raise NotFound(f"no live key has the id {key_id}; 'switchboard keys list' shows them")
+        async with self._audit.change(COMMAND, Action.KEY_REVOKED, f"key:{key_id}"):
+            if not await self._keys.revoke(key_id, self._clock.now()):
+                raise NotFound(f"no live key has the id {key_id}; 'switchboard keys list' shows them")
 
     async def find_key(self, token: str) -> model.ApiKey | None:
         """The live key that this is."""
@@ -95,27 +130,47 @@ class AccessService:
         """A token that signs a user in once, within an hour. Without a user: the one of the oldest live admin key.
 
         The role is that of the user's keys where none is given. The link, and the session that it opens, end with the
-        oldest key that the user has in this role, where there is one. Raises `Invalid`.
+        oldest key that the user has in this role, where there is one. Raises `Invalid`, `Conflict` for a
+        suspended user.
         """
+        role_without_key, name_without_key = model.Role.ADMIN, FIRST_ADMIN
         if user_id is not None:
             check_user(user_id, "user")
-            user_id = user_id.strip()
-        now, key = self._clock.now(), None
-        roles = [role] if role else [model.Role.ADMIN, model.Role.USER] if user_id else [model.Role.ADMIN]
-        for possible in roles:
-            key = key or await self._keys.oldest(possible, user_id, now)
+            name_without_key = user_id = user_id.strip()
+            role_without_key = await self._role_of(user_id)
+        now = self._clock.now()
+        key = await self._oldest_key(user_id, role, now)
         token = model.LINK_PREFIX + self._ids.token()
         new = NewCredential(
-            key.user_id if key else user_id or FIRST_ADMIN,
-            key.role if key else roles[-1],
+            key.user_id if key else name_without_key,
+            key.role if key else role or role_without_key,
             model.shown(token),
             model.digest(token),
             model.KeyKind.LINK,
             expires_at=now + LINK_LIFE,
             parent_id=key.id if key else None,
         )
-        await self._keys.add(new, now)
+        data = {"user": new.user_id, "role": new.role, "kind": new.kind}
+        async with self._audit.change(COMMAND, Action.KEY_CREATED, "key", data) as details:
+            details["object"] = f"key:{(await self._keys.add(new, now)).id}"
         return token
+
+    async def _role_of(self, user_id: str) -> model.Role:
+        """The role of a user; MEMBER for one who is not known yet. Raises `Conflict` for a suspended one."""
+        user = await self._users.find(user_id)
+        if user and user.state is model.UserState.SUSPENDED:
+            raise Conflict(SUSPENDED.format(user_id[:100]))
+        return user.role if user else model.Role.MEMBER
+
+    async def _oldest_key(
+        self, user_id: str | None, role: model.Role | None, now: datetime
+    ) -> model.ApiKey | None:
+        """The oldest key of a user in this role, else in the highest that they have; without a user, of an admin."""
+        own_roles = (model.Role.ADMIN, model.Role.MEMBER, model.Role.RESPONDER)
+        for possible in (role,) if role else own_roles if user_id else (model.Role.ADMIN,):
+            if key := await self._keys.oldest(possible, user_id, now):
+                return key
+        return None
 
 
 def check_user(user_id: str, field: str) -> None:
@@ -124,39 +179,50 @@ def check_user(user_id: str, field: str) -> None:
         raise Invalid.of([Fault(field, fault)])
 
 
+def _check_new(caller: model.Caller, new: model.NewKey) -> None:
+    """Raises `Invalid`."""
+    faults = []
+    if fault := limits.text_fault(new.name, limits.KEY_NAME):
+        faults.append(Fault("name", fault))
+    if new.expires_in_days is not None and not 1 <= new.expires_in_days <= limits.KEY_DAYS:
+        faults.append(Fault("expiresInDays", f"must be a whole number from 1 to {limits.KEY_DAYS}"))
+    if caller.scopes is not None and not set(new.scopes or model.Scope) <= set(caller.scopes):
+        faults.append(Fault("scopes", "must be scopes of the key that makes this one"))
+    if faults:
+        raise Invalid.of(faults)
+    if new.user_id is not None:
+        check_user(new.user_id, "userId")
+
+
 LISTED = (model.KeyKind.KEY, model.KeyKind.SESSION)
 NO_KEY = "there is no key {}"
 
 
 @dataclass(eq=False)
 class KeyService:
-    """The API keys of a caller, for an admin those of all users."""
+    """The API keys of a caller, for an admin those of all users. A key with scopes needs `admin` among them."""
 
     access: AccessService
     store: KeyStore
+    audit: Audit
     clock: Clock
 
+    @needs(model.Scope.ADMIN)
     async def create(self, caller: model.Caller, new: model.NewKey) -> model.CreatedKey:
         """The key ends with the key or session that it is made with, which it cannot outlive.
 
-        Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own).
+        Raises `Invalid`, `Forbidden` (another user's key, a role above the caller's own, or a scope that the caller's
+        key lacks).
         """
-        faults = []
-        if fault := limits.text_fault(new.name, limits.KEY_NAME):
-            faults.append(Fault("name", fault))
-        if new.expires_in_days is not None and not 1 <= new.expires_in_days <= limits.KEY_DAYS:
-            faults.append(Fault("expiresInDays", f"must be a whole number from 1 to {limits.KEY_DAYS}"))
-        if faults:
-            raise Invalid.of(faults)
-        if new.user_id is not None:
-            check_user(new.user_id, "userId")
+        _check_new(caller, new)
         user_id = new.user_id.strip() if new.user_id is not None else caller.user
         if not caller.may_act_for(user_id):
             raise Forbidden("only an admin makes keys for other users")
-        if new.role is model.Role.ADMIN and not caller.is_admin:
-            raise Forbidden("only an admin makes keys with the role admin")
+        if new.role.rank > caller.role.rank:
+            raise Forbidden(f"only an admin makes keys with the role {new.role}")
+        expires_at, name = self._end(caller, new.expires_in_days), new.name.strip()
         created = await self.access.create_key(
-            user_id, new.role, new.name.strip(), self._end(caller, new.expires_in_days), caller.key_id
+            user_id, new.role, name, expires_at, scopes=new.scopes, caller=caller
         )
         return model.CreatedKey(*created)
 
@@ -178,6 +244,7 @@ class KeyService:
             ]
         )
 
+    @needs(model.Scope.ADMIN)
     async def list(self, caller: model.Caller, kind: str, cursor: int, limit: int) -> Page[model.ApiKey, int]:
         """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
         if kind not in LISTED:
@@ -187,6 +254,7 @@ class KeyService:
         )
         return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 
+    @needs(model.Scope.ADMIN)
     async def revoke(self, caller: model.Caller, key_id: int) -> None:
         """Ends a key or a session, with all that was made with it. Raises `NotFound`, `Forbidden`."""
         now = self.clock.now()
@@ -195,7 +263,9 @@ class KeyService:
             raise NotFound(NO_KEY.format(key_id))
         if not caller.may_act_for(key.user_id):
             raise Forbidden("this key belongs to another user")
-        await self.store.revoke(key_id, now)
+        action = Action.SESSION_ENDED if key.kind is model.KeyKind.SESSION else Action.KEY_REVOKED
+        async with self.audit.change(caller, action, f"{key.kind}:{key_id}", {"user": key.user_id}):
+            await self.store.revoke(key_id, now)
 
 
 SESSION_LIFE = timedelta(days=7)
@@ -209,6 +279,8 @@ class SessionService:
     """Sessions of browsers."""
 
     keys: KeyStore
+    users: UserStore
+    audit: Audit
     ids: Ids
     clock: Clock
 
@@ -221,15 +293,12 @@ class SessionService:
         """
         now, credential = self.clock.now(), credential.strip()
         is_link = model.kind_of(credential) is model.KeyKind.LINK
-        key = (
-            await self.keys.take_link(model.digest(credential), now)
-            if is_link
-            else await self.keys.find(model.digest(credential), model.KeyKind.KEY, now)
+        digest = model.digest(credential)
+        key = await (
+            self.keys.take_link(digest, now) if is_link else self.keys.find(digest, model.KeyKind.KEY, now)
         )
         if key is None:
-            if wait := await self.keys.count_failed_sign_in(address, now):
-                raise TooMany(TRIED, wait)
-            raise Unauthenticated(USED if is_link else UNKNOWN)
+            raise await self._refused(address, USED if is_link else UNKNOWN)
         parent: model.ApiKey | None = key
         if is_link:
             parent = await self.keys.get(key.parent_id, now) if key.parent_id else None
@@ -247,12 +316,26 @@ class SessionService:
             key.name,
             expires_at,
             parent_id,
+            address=address,
         )
-        await self.keys.add(new, now)
+        person = model.Caller(key.user_id, key.role, address=address)
+        way = {"with": f"key:{key.id}" if key.kind is model.KeyKind.KEY else "link"}
+        async with self.audit.change(person, Action.SESSION_OPENED, "session", way) as details:
+            session = await self.keys.add(new, now)
+            details["object"] = f"session:{session.id}"
         return model.Session(token, expires_at)
+
+    async def _refused(self, address: str, reason: str) -> Unauthenticated | TooMany:
+        """Counts a wrong credential; what is raised for it."""
+        stranger = model.Caller("", model.Role.RESPONDER, address=address)
+        await self.audit.note(stranger, Action.SESSION_REFUSED, "session", result=Result.REFUSED)
+        wait = await self.keys.count_failed_sign_in(address, self.clock.now())
+        return TooMany(TRIED, wait) if wait else Unauthenticated(reason)
 
     async def sign_out(self, token: str) -> None:
         """Ends the session; any other token is ignored."""
         now = self.clock.now()
         if session := await self.keys.find(model.digest(token), model.KeyKind.SESSION, now):
-            await self.keys.revoke(session.id, now)
+            person = model.Caller(session.user_id, session.role, key_id=session.id, is_session=True)
+            async with self.audit.change(person, Action.SESSION_ENDED, f"session:{session.id}"):
+                await self.keys.revoke(session.id, now)

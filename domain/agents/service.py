@@ -1,13 +1,15 @@
 """Agents of users: set up, shared, tested."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from domain import limits
-from domain.access.model import Caller
-from domain.access.sharing import Level, Permission, checked_level, require
+from domain.access.model import Caller, Scope
+from domain.access.sharing import Grantee, Level, Permission, checked_level, needs, require
 from domain.agents import model
 from domain.agents.model import Agent, AgentChange, AgentDefinition, AgentTest, AgentView
+from domain.audit.model import Action
 from domain.knowledge.bases import BaseAccess
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
@@ -15,6 +17,7 @@ from domain.routing.model import Resource, ResourceKind
 from domain.routing.resource import parse_resource
 from domain.routing.trials import TrialService
 from ports.agents import AgentRunners, AgentStore
+from ports.audit import Audit
 
 MOST_SLUGS = 100
 """Numbers that are tried behind a slug that is taken."""
@@ -40,6 +43,14 @@ class AgentBinding:
                 raise Invalid.of([Fault(field, what)])
 
 
+class TooManyAgents(Conflict):
+    """The user has as many agents as one may have."""
+
+
+class ChangedMeanwhile(Exception):
+    """Somebody else changed the agent since it was read."""
+
+
 @dataclass(eq=False)
 class AgentService:
     """Agents that users set up. Each method with an id raises `NotFound`, and `Forbidden` for too low a level: READ
@@ -50,7 +61,9 @@ class AgentService:
     runners: AgentRunners
     bases: BaseAccess
     trials: TrialService
+    audit: Audit
 
+    @needs(Scope.INSTANCES_READ, Scope.AGENTS_WRITE)
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[AgentView, int]:
         """Those that the caller may READ; for an admin all."""
         most = checked_limit(limit) + 1
@@ -61,36 +74,43 @@ class AgentService:
         shown = [self._shown(agent) for agent in agents[:limit]]
         return Page(shown, shown[-1].id if len(agents) > limit else None)
 
+    @needs(Scope.INSTANCES_READ, Scope.AGENTS_WRITE)
     async def get(self, caller: Caller, agent_id: int) -> AgentView:
         return self._shown(await self._require(caller, agent_id, Level.READ))
 
+    @needs(Scope.AGENTS_WRITE)
     async def create(self, caller: Caller, new: AgentChange) -> AgentView:
-        """Raises `Invalid`, and `Conflict` where the resource id is taken or bound, or for too many agents."""
+        """Raises `Invalid`, `Forbidden` for a responder, and `Conflict` where the resource id is taken or bound, or
+        for too many agents."""
         owner = caller.user
+        caller.require_member("agents")
         name = _checked_name(new.name)
         slug = None if new.resource_id is None else _checked_slug(new.resource_id)
         definition = await self._changed(caller, owner, AgentDefinition(), new)
         if slug is not None:
-            agent = await self._add(caller, owner, slug, name, definition)
-        else:
-            agent = await self._add_named(caller, owner, name, definition)
-        if agent is None:
-            raise Conflict(f"there are {model.MOST_AGENTS} agents already; delete one that is not used")
-        return self._shown(agent)
+            return self._shown(await self._add(caller, owner, slug, name, definition))
+        return self._shown(await self._add_named(caller, owner, name, definition))
 
     async def _add(
         self, caller: Caller, owner: str, slug: str, name: str, definition: AgentDefinition
-    ) -> Agent | None:
+    ) -> Agent:
         readers = await self._readers(caller, owner, slug)
-        return await self.store.add(owner, slug, name, definition, readers, model.MOST_AGENTS)
+        async with self.audit.change(caller, Action.AGENT_CREATED, "agent", {"name": name}) as details:
+            agent = await self.store.add(owner, slug, name, definition, readers, model.MOST_AGENTS)
+            if agent is None:
+                raise TooManyAgents(
+                    f"there are {model.MOST_AGENTS} agents already; delete one that is not used"
+                )
+            details.update(object=f"agent:{agent.id}", after=_audited(name, slug, definition))
+        return agent
 
-    async def _add_named(
-        self, caller: Caller, owner: str, name: str, definition: AgentDefinition
-    ) -> Agent | None:
+    async def _add_named(self, caller: Caller, owner: str, name: str, definition: AgentDefinition) -> Agent:
         """Under the first slug of this name that is free."""
         for number in range(1, MOST_SLUGS):
             try:
                 return await self._add(caller, owner, model.slug_for(name, number), name, definition)
+            except TooManyAgents:
+                raise
             except Conflict:
                 continue
         raise Conflict("there are too many agents of this name; give a resourceId, or another name")
@@ -107,6 +127,7 @@ class AgentService:
             raise Conflict(f"resourceId: instances of others are bound to agent::{slug}; choose another id")
         return readers
 
+    @needs(Scope.AGENTS_WRITE)
     async def update(self, caller: Caller, agent_id: int, change: AgentChange) -> AgentView:
         """Takes effect in all processes at once. Trust ends where somebody who is no admin changes an address.
 
@@ -114,12 +135,15 @@ class AgentService:
         """
         for _ in range(MOST_TRIES):
             agent = await self._require(caller, agent_id, Level.UPDATE)
-            if await self._change(caller, agent, change):
-                return await self.get(caller, agent_id)
+            try:
+                await self._change(caller, agent, change)
+            except ChangedMeanwhile:
+                continue
+            return self._shown(await self._require(caller, agent_id, Level.UPDATE))
         raise Conflict(f"agent {agent_id} is changed by others at the same time; try again")
 
-    async def _change(self, caller: Caller, agent: Agent, change: AgentChange) -> bool:
-        """Return False if somebody else changed the agent meanwhile."""
+    async def _change(self, caller: Caller, agent: Agent, change: AgentChange) -> None:
+        """Raises `ChangedMeanwhile` if somebody else changed the agent."""
         name = agent.name if change.name is None else _checked_name(change.name)
         slug = agent.slug if change.resource_id is None else _checked_slug(change.resource_id)
         if slug != agent.slug:
@@ -132,12 +156,25 @@ class AgentService:
         definition = await self._changed(caller, agent.owner, before, change)
         has_moved = model.addresses(definition) != model.addresses(before)
         ends_trust = agent.trusted and has_moved and not caller.is_admin
-        return await self.store.change(agent, name, slug, definition, ends_trust=ends_trust)
+        old, new = _audited(agent.name, agent.slug, before), _audited(name, slug, definition)
+        data = {
+            "before": {field: old[field] for field in old if old[field] != new[field]},
+            "after": {field: new[field] for field in old if old[field] != new[field]},
+        }
+        if definition.secret != before.secret:
+            data["after"] |= {"secret": "changed"}
+        async with self.audit.change(caller, Action.AGENT_CHANGED, f"agent:{agent.id}", data):
+            if not await self.store.change(agent, name, slug, definition, ends_trust=ends_trust):
+                raise ChangedMeanwhile
 
+    @needs(Scope.AGENTS_WRITE)
     async def delete(self, caller: Caller, agent_id: int) -> None:
         """Raises `Conflict` while instances are bound to it."""
-        await self._check_unbound(await self._require(caller, agent_id, Level.DELETE))
-        await self.store.remove(agent_id)
+        agent = await self._require(caller, agent_id, Level.DELETE)
+        await self._check_unbound(agent)
+        data = {"name": agent.name, "resourceId": agent.resource_id}
+        async with self.audit.change(caller, Action.AGENT_DELETED, f"agent:{agent_id}", data):
+            await self.store.remove(agent_id)
 
     async def _check_unbound(self, agent: Agent) -> None:
         if bound := await self.store.bound(agent.slug):
@@ -147,15 +184,19 @@ class AgentService:
                 f"instances are bound to {agent.resource_id}: {names}{more}; bind them to another resource first"
             )
 
+    @needs(Scope.AGENTS_WRITE)
     async def set_trusted(self, caller: Caller, agent_id: int, *, trusted: bool) -> AgentView:
         """Lets an agent call addresses that the outbound policy forbids, such as one in the network of the service.
         Raises `Forbidden` for callers who are no admins."""
         if not caller.is_admin:
             raise Forbidden("only an admin may mark an agent as trusted")
         agent = await self._require(caller, agent_id, Level.DELETE)
-        await self.store.set_trusted(agent_id, trusted=trusted)
+        data = {"trusted": trusted}
+        async with self.audit.change(caller, Action.AGENT_TRUSTED, f"agent:{agent_id}", data):
+            await self.store.set_trusted(agent_id, trusted=trusted)
         return self._shown(replace(agent, trusted=trusted))
 
+    @needs(Scope.AGENTS_WRITE)
     async def test(self, caller: Caller, agent_id: int, text: str) -> AgentTest:
         """Asks the agent, and tells what was sent and what came back. The calls are shown to callers with UPDATE.
 
@@ -169,19 +210,24 @@ class AgentService:
         cost = prices.cost(usage) if prices and usage else None
         return AgentTest(answer, list(exchanges) if agent.level >= Level.UPDATE else [], cost)
 
+    @needs(Scope.AGENTS_WRITE)
     async def permissions(self, caller: Caller, agent_id: int) -> Sequence[Permission]:
         """Needs DELETE."""
         await self._require(caller, agent_id, Level.DELETE)
         return await self.store.permissions(agent_id)
 
-    async def set_permission(self, caller: Caller, agent_id: int, user_id: str, level: int) -> None:
+    @needs(Scope.AGENTS_WRITE)
+    async def set_permission(self, caller: Caller, agent_id: int, grantee: Grantee, level: int) -> None:
         """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         agent = await self._require(caller, agent_id, Level.DELETE)
         granted = checked_level("level", level)
-        limits.check_filled("userId", user_id, limits.USER_ID)
-        if user_id == agent.owner and level != Level.DELETE:
+        grantee.check()
+        if grantee.user_id == agent.owner and level != Level.DELETE:
             raise Invalid.of([Fault("level", "the owner of an agent keeps level 3")])
-        await self.store.grant(agent_id, user_id, granted)
+        data = {"grantee": str(grantee), "level": granted.name}
+        async with self.audit.change(caller, Action.AGENT_SHARED, f"agent:{agent_id}", data):
+            if not await self.store.grant(agent_id, grantee, granted):
+                raise grantee.unknown()
 
     async def _require(self, caller: Caller, agent_id: int, needed: Level) -> Agent:
         agent = await self.store.find(agent_id, caller.user_id)
@@ -220,6 +266,21 @@ class AgentService:
         if not fault and (line := self.runners.rule_before(agent.slug)):
             fault = f"line {line} of RESOURCES_FILE takes {agent.resource_id} first"
         return model.view_of(agent, fault)
+
+
+def _audited(name: str, slug: str, definition: AgentDefinition) -> dict[str, Any]:
+    """An agent as the audit log tells it: without secrets."""
+    return {
+        "name": name,
+        "resourceId": f"agent::{slug}",
+        "kind": definition.kind,
+        "settings": dict(definition.settings),
+        "knowledge": list(definition.knowledge),
+        "tools": [dict(tool.settings) for tool in definition.tools],
+        "mcpServers": [dict(server.settings) for server in definition.mcp_servers],
+        "prices": definition.prices and asdict(definition.prices),
+        "approvalPolicy": [asdict(rule) for rule in definition.approval_policy],
+    }
 
 
 def _checked_name(name: str | None) -> str:

@@ -1,10 +1,13 @@
 """Reads conversations, and lets people take them over."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain import limits
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
+from domain.audit.model import Action
 from domain.channels.messages import Identity
 from domain.conversations.model import (
     ConversationFilter,
@@ -15,11 +18,12 @@ from domain.conversations.model import (
     parse_message_id,
 )
 from domain.files import StoredFiles
-from domain.instances.lookup import check_owned, owned_instance
+from domain.instances.lookup import check_permitted, permitted_instance
 from domain.instances.model import Instance
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.access import IdentityStore
+from ports.audit import Audit
 from ports.channels import Channels
 from ports.conversations import ConversationStore, MessageStore, Rerun
 from ports.files import SharedFile
@@ -73,7 +77,9 @@ class HistoryService:
     stored: MessageStore
     users: IdentityStore
     links: StoredFiles
+    audit: Audit
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> Page[ConversationView, str]:
@@ -81,7 +87,7 @@ class HistoryService:
         latest first."""
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
-        await check_owned(self.instances, caller, wanted.instance_ids)
+        await check_permitted(self.instances, caller, wanted.instance_ids, InstanceLevel.VIEW)
         page = await self.conversations.list(caller.scope, wanted, checked_limit(limit), cursor)
         return replace(page, items=await self._with_users(page.items))
 
@@ -102,53 +108,70 @@ class HistoryService:
             for view in views
         ]
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str]:
         """In the order of the chat."""
-        await owned_instance(self.instances, caller, instance_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
         checked_limit(wanted.limit)
         page = await self.stored.of_session(instance_id, session_id, wanted)
         if page is None:
             raise _unknown(session_id)
         return self._with_addresses(page)
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def failed(
         self, caller: Caller, instance_id: int, limit: int, cursor: str | None
     ) -> Page[Message, str]:
         """The messages of both directions that were given up, the latest first."""
-        await owned_instance(self.instances, caller, instance_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
         messages, following = await self.stored.failed([instance_id], None, checked_limit(limit), cursor)
         return self._with_addresses(Page([message for _, message in messages], following))
 
+    @needs(Scope.MESSAGES_SEND)
     async def set_handler(
         self, caller: Caller, instance_id: int, session_id: str, handler: Handler, minutes: int | None
     ) -> None:
         """Gives a conversation to a person for some minutes, or back to the resource. Raises `Invalid`."""
-        await owned_instance(self.instances, caller, instance_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.ANSWER)
         checked = checked_minutes(minutes)
+        subject = conversation_subject(instance_id, session_id)
         if handler is Handler.PERSON:
-            is_known = await self.conversations.hold(instance_id, session_id, caller.user_id, checked)
+            async with self.audit.change(caller, Action.CONVERSATION_TAKEN, subject, {"minutes": checked}):
+                if not await self.conversations.hold(instance_id, session_id, caller.user_id, checked):
+                    raise _unknown(session_id)
         else:
-            is_known = await self.conversations.hand_back(instance_id, session_id)
-        if not is_known:
-            raise _unknown(session_id)
+            async with self.audit.change(caller, Action.CONVERSATION_RETURNED, subject):
+                if not await self.conversations.hand_back(instance_id, session_id):
+                    raise _unknown(session_id)
 
+    @needs(Scope.MESSAGES_SEND)
     async def rerun(self, caller: Caller, instance_id: int, message_id: str) -> None:
         """Has a message that was given up processed or sent again. Raises `Conflict` for another one."""
-        await owned_instance(self.instances, caller, instance_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.ANSWER)
         message = parse_message_id(message_id)
-        result = await self.stored.rerun(instance_id, message) if message else Rerun.UNKNOWN
-        if result is Rerun.UNKNOWN:
+        if message is None:
             raise NotFound(f"the instance has no message {message_id[:50]}")
-        if result is Rerun.NOT_FAILED:
-            raise Conflict("the message was not given up: it waits, is on its way, or has been dealt with")
+        async with self.audit.change(
+            caller, Action.MESSAGE_REPLAYED, f"instance:{instance_id}/message:{message}"
+        ):
+            result = await self.stored.rerun(instance_id, message)
+            if result is Rerun.UNKNOWN:
+                raise NotFound(f"the instance has no message {message_id[:50]}")
+            if result is Rerun.NOT_FAILED:
+                raise Conflict(
+                    "the message was not given up: it waits, is on its way, or has been dealt with"
+                )
 
+    @needs(Scope.MESSAGES_SEND)
     async def erase(self, caller: Caller, instance_id: int, session_id: str) -> None:
         """Erases the texts and files of a conversation and all that is on record of it."""
-        await owned_instance(self.instances, caller, instance_id)
-        if not await self.conversations.erase(instance_id, session_id):
-            raise _unknown(session_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.MANAGE)
+        subject = conversation_subject(instance_id, session_id)
+        async with self.audit.change(caller, Action.CONVERSATION_ERASED, subject):
+            if not await self.conversations.erase(instance_id, session_id):
+                raise _unknown(session_id)
 
     def _with_addresses(self, page: Page[Message, str]) -> Page[Message, str]:
         return replace(page, items=[with_addresses(message, self.links) for message in page.items])
@@ -159,6 +182,13 @@ def _with_user(view: ConversationView, users: Mapping[Identity, str], instance: 
     verified = (users[identity] for identity in view.sender.identities if identity in users)
     user_id = next((user for user in verified if only_user in (None, user)), None)
     return replace(view, sender=replace(view.sender, user_id=user_id))
+
+
+def conversation_subject(instance_id: int, session_id: str) -> str:
+    """A conversation as the audit log names it. An id may hold what identifies the person, such as a phone number,
+    and the log outlives the conversation: it holds a digest."""
+    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"instance:{instance_id}/conversation:{digest[:16]}"
 
 
 def _unknown(session_id: str) -> NotFound:

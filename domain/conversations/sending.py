@@ -5,7 +5,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Target
 from domain.conversations import validation
@@ -24,7 +25,7 @@ from domain.delivery.model import OPTED_OUT
 from domain.file_names import file_name
 from domain.files import MessageFilesService, StoredFiles
 from domain.instances.health import UNDECRYPTED
-from domain.instances.lookup import known_channel, owned_instance, unknown
+from domain.instances.lookup import known_channel, permitted_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
 from domain.paging import LARGEST_LIMIT
 from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
@@ -217,6 +218,7 @@ class MessageService:
     links: StoredFiles
     files: MessageFilesService
 
+    @needs(Scope.MESSAGES_SEND)
     async def send(
         self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
     ) -> QueuedSend:
@@ -224,13 +226,14 @@ class MessageService:
 
         Raises `Invalid`, `Conflict` (the key is another message's, or the platform takes only templates now).
         """
-        instance = await owned_instance(self.instances, caller, instance_id)
+        instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.ANSWER)
         if idempotency_key is not None:
             validation.check_key(idempotency_key)
         return await self.sending.send(caller.user_id, instance, message, idempotency_key or "")
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
-        instance = await owned_instance(self.instances, caller, instance_id)
+        instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
         parsed = parse_message_id(message_id)
         message = await self.messages.find(instance_id, parsed) if parsed else None
         if parsed is None or message is None:
@@ -239,11 +242,12 @@ class MessageService:
             message = await self._fetched(instance, parsed, message)
         return with_addresses(message, self.links)
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def timelines(
         self, caller: Caller, instance_id: int, message_ids: Sequence[str]
     ) -> Sequence[Timeline]:
         """What happened to these messages, in their order. Raises `Invalid` for too many."""
-        await owned_instance(self.instances, caller, instance_id)
+        await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
         if len(message_ids) > LARGEST_LIMIT:
             raise Invalid.of([Fault("messageIds", f"must be at most {LARGEST_LIMIT}")])
         parsed = [parse_message_id(message_id) for message_id in message_ids]

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
 from domain.conversations.history import MOST_INSTANCES
 from domain.feedback.model import Feedback, FeedbackFilter
-from domain.instances.lookup import owned_instance
+from domain.instances.lookup import permitted_instance
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Invalid
 from ports.conversations import FeedbackStore
@@ -19,6 +20,7 @@ class FeedbackService:
     instances: InstanceStore
     store: FeedbackStore
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def list(
         self, caller: Caller, wanted: FeedbackFilter, limit: int, cursor: str | None
     ) -> Page[Feedback, str]:
@@ -28,8 +30,11 @@ class FeedbackService:
         if len(wanted.instance_ids) > MOST_INSTANCES:
             raise Invalid.of([Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")])
         if wanted.instance_ids:
-            owned = [await owned_instance(self.instances, caller, id) for id in wanted.instance_ids]
-            names = {instance.id: instance.channel_name for instance in owned}
+            instances = [
+                await permitted_instance(self.instances, caller, id, InstanceLevel.VIEW)
+                for id in wanted.instance_ids
+            ]
+            names = {instance.id: instance.channel_name for instance in instances}
         else:
             names = {name.id: name.channel_name for name in await self.instances.names(caller.scope)}
         return await self.store.list(names, wanted.rating, limit, cursor)

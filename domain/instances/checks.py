@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
 from domain.conversations.forwarding import DestinationService
 from domain.instances.health import UNDECRYPTED
-from domain.instances.lookup import named_channel, owned_instance
+from domain.instances.lookup import named_channel, permitted_instance
 from domain.instances.model import UNREADABLE, ConfigDraft, CredentialsCheck, CredentialsState, Instance
 from domain.instances.registration import RegistrationService
 from domain.instances.validation import advice, faults_of, with_stored_secrets
@@ -47,10 +48,12 @@ class ConfigCheckService:
     clock: Clock
     _tries: dict[str, deque[datetime]] = field(default_factory=dict)
 
+    @needs(Scope.INSTANCES_WRITE)
     async def faults(self, caller: Caller, draft: ConfigDraft) -> Sequence[Fault]:
         """What saving would refuse, per field. Saves nothing, and asks no platform."""
         return await self._faults(await self._resolved(caller, draft), draft)
 
+    @needs(Scope.INSTANCES_WRITE)
     async def credentials(self, caller: Caller, draft: ConfigDraft) -> CredentialsCheck:
         """What the platform says of the credentials. Raises `Invalid` (with the faults of the configuration),
         `Conflict` (the stored configuration cannot be decrypted), `TooMany`."""
@@ -88,7 +91,7 @@ class ConfigCheckService:
             return _Resolved(
                 named_channel(self.channels, draft.channel_id), draft.config or {}, caller.user, None
             )
-        instance = await owned_instance(self.store, caller, draft.instance_id)
+        instance = await permitted_instance(self.store, caller, draft.instance_id, InstanceLevel.MANAGE)
         channel, stored = named_channel(self.channels, instance.channel_id), instance.config
         config = (
             stored if draft.config is None else with_stored_secrets(channel.definition, draft.config, stored)

@@ -3,34 +3,49 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs, require_level
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import Instance, LiveSocket
-from domain.refusals import Fault, Forbidden, Invalid, NotFound
+from domain.refusals import Fault, Invalid, NotFound
 from ports.channels import AnyChannel, Channels
 from ports.connections import ConnectionStore
 from ports.instances import InstanceStore
 
 
-async def owned_instance(store: InstanceStore, caller: Caller, instance_id: int) -> Instance:
-    """Raises `NotFound`, `Forbidden`."""
-    return _owned(await store.find(instance_id), caller, instance_id)
+async def permitted_instance(
+    store: InstanceStore, caller: Caller, instance_id: int, needed: InstanceLevel
+) -> Instance:
+    """The instance, on which the caller has this level: its owner and admins have every level. Raises `NotFound`,
+    `Forbidden`."""
+    instance = await store.find(instance_id)
+    if instance is None or not instance.exists:
+        raise unknown(instance_id)
+    require_level(await level_on(store, caller, instance), needed)
+    return instance
 
 
-async def check_owned(store: InstanceStore, caller: Caller, instance_ids: Collection[int]) -> None:
+async def check_permitted(
+    store: InstanceStore, caller: Caller, instance_ids: Collection[int], needed: InstanceLevel
+) -> None:
     """Raises `NotFound`, `Forbidden`."""
     ids = sorted(set(instance_ids))
     instances = {instance.id: instance for instance in await store.of_ids(ids)} if ids else {}
+    others = [id for id, instance in instances.items() if not caller.may_act_for(instance.user_id)]
+    levels = await store.levels(caller.user_id, others) if others else {}
     for instance_id in ids:
-        _owned(instances.get(instance_id), caller, instance_id)
+        if instance_id not in instances or not instances[instance_id].exists:
+            raise unknown(instance_id)
+        if instance_id in others:
+            require_level(levels.get(instance_id, InstanceLevel.NONE), needed)
 
 
-def _owned(instance: Instance | None, caller: Caller, instance_id: int) -> Instance:
-    if instance is None or not instance.exists:
-        raise unknown(instance_id)
-    if not caller.may_act_for(instance.user_id):
-        raise Forbidden("the instance belongs to another user")
-    return instance
+async def level_on(store: InstanceStore, caller: Caller, instance: Instance) -> InstanceLevel:
+    """What the caller may do with an instance."""
+    if caller.may_act_for(instance.user_id):
+        return InstanceLevel.MANAGE
+    levels = await store.levels(caller.user_id, [instance.id])
+    return levels.get(instance.id, InstanceLevel.NONE)
 
 
 def known_channel(channels: Channels, channel_id: str) -> AnyChannel:
@@ -71,8 +86,9 @@ class CatalogueService:
         """Raises `NotFound`."""
         return _shown(named_channel(self._channels, channel_id))
 
+    @needs(Scope.INSTANCES_READ)
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
-        """The live connections of the caller's instances (an admin sees all)."""
+        """The live connections of the instances that the caller sees."""
         return await self._sockets.live(caller.scope)
 
 

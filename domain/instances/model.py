@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from domain.access.sharing import InstanceLevel
 from domain.channels.model import Proof
 from domain.routing.routes import Route
 
@@ -65,12 +66,13 @@ class Instance:
 @dataclass(frozen=True, slots=True)
 class InstanceView:
     """An instance with the display name of its definition, as it is listed. Where its channel is a part of web pages:
-    the id by which they name it, and the tag that they contain."""
+    the id by which they name it, and the tag that they contain. `level`: what the caller may do with it."""
 
     instance: Instance
     channel_type: str
     public_id: str | None = None
     embed_tag: str | None = None
+    level: InstanceLevel = InstanceLevel.MANAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,10 @@ _ID = rf"(?!\.\.?$)[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
+MASK = "********"
+"""In the place of a secret."""
+
+
 def faults_of(
     definition: ChannelDefinition, name: str | None, config: object, resource_id: str | None
 ) -> list[Fault]:
@@ -51,6 +55,12 @@ def with_stored_secrets(
         field.name for field in definition.fields if field.secret and config.get(field.name, "") == ""
     }
     return {**config, **{name: stored[name] for name in stored if name in left_out}}
+
+
+def masked(definition: ChannelDefinition, config: Mapping[str, object]) -> dict[str, object]:
+    """A configuration for people who may not see its secrets, nor fields that the definition does not know."""
+    shown = {field.name for field in definition.fields if not field.secret}
+    return {name: value if name in shown or value in ("", None) else MASK for name, value in config.items()}
 
 
 def advice(definition: ChannelDefinition, config: Mapping[str, object]) -> list[str]:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from domain import limits
-from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.model import Caller, Scope
+from domain.access.sharing import Level, needs
 from domain.channels.model import Proof
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.citations import Passages, escaped
@@ -95,6 +95,7 @@ class AskService:
     ids: Ids
     _users: Counter[str] = field(default_factory=Counter, init=False)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def ask(
         self, caller: Caller, base_id: int, question: str, history: Sequence[EarlierTurn] = ()
     ) -> KnowledgeAnswer:

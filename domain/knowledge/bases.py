@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain import limits
-from domain.access.model import Caller
-from domain.access.sharing import Level, Permission, checked_level, require
+from domain.access.model import Caller, Scope
+from domain.access.sharing import Grantee, Level, Permission, checked_level, needs, require
+from domain.audit.model import Action
 from domain.knowledge import rules
 from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import Base, BaseChange, NewBase, ReadPolicy
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
+from ports.audit import Audit
 from ports.knowledge_storage import BaseStore
 
 LARGEST_ID = 2**31 - 1
@@ -69,53 +70,75 @@ class BasesService:
     bases: BaseStore
     access: BaseAccess
     retention: Retention
+    audit: Audit
     memory_sync: bool
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def list(self, caller: Caller) -> Sequence[Base]:
         """Those that the caller may access, with the caller's level."""
         if caller.is_admin:
             return [replace(base, level=Level.DELETE) for base in await self.bases.all()]
         return await self.bases.of_user(caller.user_id)
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def create(self, caller: Caller, new: NewBase) -> Base:
-        """Raises `Invalid` for an empty name."""
+        """Raises `Invalid` for an empty name, `Forbidden` for a responder."""
         owner = caller.user
+        caller.require_member("knowledge bases")
         rules.check_description(new.description)
         rules.check_manifest(new.manifest)
-        return await self.bases.add(owner, replace(new, name=rules.check_name(new.name)))
+        new = replace(new, name=rules.check_name(new.name))
+        async with self.audit.change(caller, Action.BASE_CREATED, "base", {"name": new.name}) as details:
+            base = await self.bases.add(owner, new)
+            details["object"] = f"base:{base.id}"
+        return base
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def get(self, caller: Caller, base_id: int) -> Base:
         """Needs READ."""
         return await self.access.require(caller, base_id, Level.READ)
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
         """Needs UPDATE. Raises `Invalid` for an empty name."""
         await self.access.require(caller, base_id, Level.UPDATE)
         if change.name is not None:
             change = replace(change, name=rules.check_name(change.name))
         rules.check_description(change.description or "")
-        if not await self.bases.change(base_id, change):
-            raise NotFound(rules.NO_BASE)
+        data = {"name": change.name, "description": change.description}
+        data = {field: text for field, text in data.items() if text is not None}
+        async with self.audit.change(caller, Action.BASE_CHANGED, f"base:{base_id}", {"after": data}):
+            if not await self.bases.change(base_id, change):
+                raise NotFound(rules.NO_BASE)
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def delete(self, caller: Caller, base_id: int) -> None:
         """Needs DELETE. Removes the base, its files, their chunks and, when set so, its memory nodes."""
-        await self.access.require(caller, base_id, Level.DELETE)
-        blobs = await self.bases.remove(base_id, sync_memory=self.memory_sync)
-        if blobs is None:
-            raise NotFound(rules.NO_BASE)
+        base = await self.access.require(caller, base_id, Level.DELETE)
+        await self.bases.drop_indexes(base_id)
+        data = {"name": base.name, "owner": base.created_by}
+        async with self.audit.change(caller, Action.BASE_DELETED, f"base:{base_id}", data):
+            blobs = await self.bases.remove(base_id, sync_memory=self.memory_sync)
+            if blobs is None:
+                raise NotFound(rules.NO_BASE)
         await self.retention.delete_unreferenced(blobs)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
         """Needs DELETE."""
         await self.access.require(caller, base_id, Level.DELETE)
         return await self.bases.permissions(base_id)
 
-    async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
+    @needs(Scope.KNOWLEDGE_WRITE)
+    async def set_permission(self, caller: Caller, base_id: int, grantee: Grantee, level: int) -> None:
         """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         base = await self.access.require(caller, base_id, Level.DELETE)
         granted = checked_level("permission_level", level)
-        limits.check_filled("userId", user_id, limits.USER_ID)
+        grantee.check()
         # A base must not be left without anybody who may delete it.
-        if user_id == base.created_by and level != Level.DELETE:
+        if grantee.user_id == base.created_by and level != Level.DELETE:
             raise Invalid.of([Fault("permission_level", "the creator of a knowledge base keeps level 3")])
-        await self.bases.grant(base_id, user_id, granted)
+        data = {"grantee": str(grantee), "level": granted.name}
+        async with self.audit.change(caller, Action.BASE_SHARED, f"base:{base_id}", data):
+            if not await self.bases.grant(base_id, grantee, granted):
+                raise grantee.unknown()

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from domain import limits
-from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.model import Caller, Scope
+from domain.access.sharing import Level, needs
+from domain.audit.model import Action
 from domain.file_names import MAX_FILE_NAME, file_name
 from domain.knowledge import rules
 from domain.knowledge.bases import BaseAccess
@@ -28,6 +29,7 @@ from domain.knowledge.model import (
 )
 from domain.paging import Page, Slice, Window, checked_limit
 from domain.refusals import Conflict, Invalid, NotFound, TooLarge, Unavailable
+from ports.audit import Audit
 from ports.files import BlobReferences, Blobs, StoredBlob
 from ports.indexing import Parser
 from ports.knowledge import Download, IncomingFile
@@ -153,6 +155,7 @@ class FilesService:
     blobs: Blobs
     uploads: UploadService
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
     ) -> Sequence[UploadedFile]:
@@ -164,6 +167,7 @@ class FilesService:
         """
         return await self.uploads.upload(caller, base_id, files, respond_async)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def list(
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
     ) -> Sequence[FileRecord]:
@@ -172,6 +176,7 @@ class FilesService:
         await self.access.inside(caller, base_id, documented=True)
         return await self.files.of_base(base_id, wanted)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         """Raises `NotFound`."""
         readable = self.access.only_readable(caller, documented=True)
@@ -182,6 +187,7 @@ class FilesService:
             raise NotFound(rules.NO_FILE)
         return record[0]
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def download(
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
     ) -> Download:
@@ -192,6 +198,7 @@ class FilesService:
         start = min(max(0, offset), file.size)
         return Download(file.name, file.size, self.blobs.open(file.blob_key, start, length))
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
         """`limit` characters of the text from `offset` on. Raises `NotFound`, `Invalid`."""
         rules.check_window(limit, offset, rules.LARGEST_WINDOW)
@@ -203,6 +210,7 @@ class FilesService:
             raise NotFound(rules.NO_FILE)
         return window
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         """Raises `NotFound`."""
         record = await self.files.chunk(chunk_id, caller.user_id) if rules.is_chunk_id(chunk_id) else None
@@ -211,6 +219,7 @@ class FilesService:
             raise NotFound(rules.NO_CHUNK)
         return record[0]
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Slice[Chunk]:
         """Raises `NotFound`, `Invalid`."""
         rules.check_window(limit, offset)
@@ -236,10 +245,13 @@ class BaseFilesService:
     parser: Parser
     wake: Callable[[], None]
     limits: UploadLimits
+    audit: Audit
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def rules(self, caller: Caller) -> UploadRules:
         return UploadRules(self.limits.max_bytes, self.limits.max_files, self.parser.available())
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def states(
         self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
     ) -> Page[FileState, int]:
@@ -250,6 +262,7 @@ class BaseFilesService:
         shown = files[:limit]
         return Page(shown, shown[-1].id if len(files) > limit else None)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:
         await self.access.inside(caller, base_id)
         file = await self.files.state(base_id, file_hash) if rules.is_file_hash(file_hash) else None
@@ -257,26 +270,35 @@ class BaseFilesService:
             raise NotFound(rules.NO_FILE)
         return file
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def remove(self, caller: Caller, base_id: int, file_hash: str) -> None:
         """Deletes a file with its chunks; one that is being processed is cancelled, with all of its upload where the
         caller of the upload waits. Needs UPDATE."""
         await self.access.require(caller, base_id, Level.UPDATE)
-        unused = await self.files.remove(base_id, file_hash) if rules.is_file_hash(file_hash) else None
-        if unused is None:
+        if not rules.is_file_hash(file_hash):
             raise NotFound(rules.NO_FILE)
+        async with self.audit.change(caller, Action.FILE_DELETED, f"base:{base_id}/file:{file_hash}"):
+            unused = await self.files.remove(base_id, file_hash)
+            if unused is None:
+                raise NotFound(rules.NO_FILE)
         await self.retention.delete_unreferenced(unused)
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def retry(self, caller: Caller, base_id: int, file_hash: str) -> None:
         """Has a file that failed processed again. Needs UPDATE. Raises `Conflict` for another one."""
         await self.access.require(caller, base_id, Level.UPDATE)
         owner = caller.user
-        status = await self.files.retry(base_id, file_hash, owner) if rules.is_file_hash(file_hash) else None
-        if status is None:
+        if not rules.is_file_hash(file_hash):
             raise NotFound(rules.NO_FILE)
-        if status is not FileStatus.FAILED:
-            raise Conflict(f"only a file that failed is processed again; this one is {status}")
+        async with self.audit.change(caller, Action.FILE_RETRIED, f"base:{base_id}/file:{file_hash}"):
+            status = await self.files.retry(base_id, file_hash, owner)
+            if status is None:
+                raise NotFound(rules.NO_FILE)
+            if status is not FileStatus.FAILED:
+                raise Conflict(f"only a file that failed is processed again; this one is {status}")
         self.wake()
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def text(self, caller: Caller, base_id: int, file_hash: str, limit: int, offset: int) -> FileText:
         """The text around `limit` chunks from `offset` on; fewer where they are very long. Raises `Invalid`."""
         rules.check_window(limit, offset)

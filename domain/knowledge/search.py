@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain import limits
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import needs
 from domain.files import StoredFiles
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.codes import Phrase
@@ -68,6 +69,7 @@ class SearchService:
     embedder: Embedders
     links: StoredFiles
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Sequence[SearchResult]:
@@ -76,6 +78,7 @@ class SearchService:
         await self._check(caller, base_id, query, options, documented=True)
         return await self.find(base_id, query, options)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def explain(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Explanation:

@@ -3,18 +3,21 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
+from domain.audit.model import Action
 from domain.conversations.history import with_addresses
 from domain.conversations.model import Direction, MessageId, parse_message_id
 from domain.delivery.concurrency import known_limits
 from domain.delivery.model import account_key
 from domain.files import StoredFiles
 from domain.instances.health import health_of
-from domain.instances.lookup import owned_instance
+from domain.instances.lookup import permitted_instance
 from domain.instances.model import Instance
 from domain.monitoring import model
 from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
+from ports.audit import Audit
 from ports.channels import Channels
 from ports.conversations import MessageStore, Rerun
 from ports.instances import HealthStore, InstanceStore
@@ -32,7 +35,9 @@ class DeadLetterService:
     instances: InstanceStore
     messages: MessageStore
     links: StoredFiles
+    audit: Audit
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def list(
         self,
         caller: Caller,
@@ -47,7 +52,7 @@ class DeadLetterService:
         if instance_id is None:
             own = await self.instances.names(caller.scope)
         else:
-            own = [name_of(await owned_instance(self.instances, caller, instance_id))]
+            own = [name_of(await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW))]
         names = {name.id: name for name in own}
         messages, following = await self.messages.failed(list(names), direction, limit, cursor)
         letters = [
@@ -57,9 +62,12 @@ class DeadLetterService:
         ]
         return Page(letters, following)
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def get(self, caller: Caller, dead_letter: model.DeadLetterId) -> model.DeadLetterView:
         """Raises `NotFound`, `Forbidden`."""
-        instance = await owned_instance(self.instances, caller, dead_letter.instance_id)
+        instance = await permitted_instance(
+            self.instances, caller, dead_letter.instance_id, InstanceLevel.VIEW
+        )
         id = _message_id(dead_letter)
         message = await self.messages.find(instance.id, id)
         if message is None or not message.is_given_up:
@@ -67,28 +75,34 @@ class DeadLetterService:
         letter = model.DeadLetter(name_of(instance), with_addresses(message, self.links))
         return model.DeadLetterView(letter, await self.messages.dead_parts(instance.id, id))
 
+    @needs(Scope.MESSAGES_SEND)
     async def replay(
         self, caller: Caller, dead_letters: Sequence[model.DeadLetterId]
     ) -> Sequence[model.ItemResult]:
         """Has each processed or sent again. Raises `Invalid` for too many."""
 
         async def replay(dead_letter: model.DeadLetterId) -> None:
-            result = await self.messages.rerun(dead_letter.instance_id, _message_id(dead_letter))
-            if result is Rerun.UNKNOWN:
-                raise _unknown(dead_letter)
-            if result is Rerun.NOT_FAILED:
-                raise Conflict("the message is not given up: it waits, is on its way, or has been dealt with")
+            async with self.audit.change(caller, Action.MESSAGE_REPLAYED, _subject(dead_letter)):
+                result = await self.messages.rerun(dead_letter.instance_id, _message_id(dead_letter))
+                if result is Rerun.UNKNOWN:
+                    raise _unknown(dead_letter)
+                if result is Rerun.NOT_FAILED:
+                    raise Conflict(
+                        "the message is not given up: it waits, is on its way, or has been dealt with"
+                    )
 
         return await self._each(caller, dead_letters, replay)
 
+    @needs(Scope.MESSAGES_SEND)
     async def drop(
         self, caller: Caller, dead_letters: Sequence[model.DeadLetterId]
     ) -> Sequence[model.ItemResult]:
         """Gives each up for good. Raises `Invalid` for too many."""
 
         async def drop(dead_letter: model.DeadLetterId) -> None:
-            if not await self.messages.drop(dead_letter.instance_id, _message_id(dead_letter)):
-                raise _unknown(dead_letter)
+            async with self.audit.change(caller, Action.MESSAGE_DROPPED, _subject(dead_letter)):
+                if not await self.messages.drop(dead_letter.instance_id, _message_id(dead_letter)):
+                    raise _unknown(dead_letter)
 
         return await self._each(caller, dead_letters, drop)
 
@@ -105,7 +119,9 @@ class DeadLetterService:
         for dead_letter in dead_letters:
             result = model.ItemResult(dead_letter.instance_id, dead_letter.message_id)
             try:
-                await owned_instance(self.instances, caller, dead_letter.instance_id)
+                await permitted_instance(
+                    self.instances, caller, dead_letter.instance_id, InstanceLevel.ANSWER
+                )
                 await act(dead_letter)
             except (NotFound, Forbidden, Conflict) as refusal:
                 result = replace(result, error=refusal.message)
@@ -115,6 +131,10 @@ class DeadLetterService:
 
 def name_of(instance: Instance) -> model.InstanceName:
     return model.InstanceName(instance.id, instance.user_id, instance.channel_id, instance.channel_name)
+
+
+def _subject(dead_letter: model.DeadLetterId) -> str:
+    return f"instance:{dead_letter.instance_id}/message:{dead_letter.message_id[:50]}"
 
 
 def _message_id(dead_letter: model.DeadLetterId) -> MessageId:
@@ -135,6 +155,7 @@ class HealthOverviewService:
     health: HealthStore
     limits: SharedLimits
 
+    @needs(Scope.INSTANCES_READ)
     async def list(
         self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
     ) -> Page[model.InstanceState, str]:
@@ -187,11 +208,12 @@ class FigureService:
     instances: InstanceStore
     store: FigureStore
 
+    @needs(Scope.CONVERSATIONS_READ)
     async def figures(self, caller: Caller, period: model.Period, instance_id: int | None) -> model.Figures:
         """Of the caller's instances (an admin's: of all), or of one. Raises `NotFound`, `Forbidden`."""
         ids: Sequence[int] | None = None
         if instance_id is not None:
-            ids = [(await owned_instance(self.instances, caller, instance_id)).id]
+            ids = [(await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)).id]
         elif not caller.is_admin:
             ids = [name.id for name in await self.instances.names(caller.user_id)]
         until, measures = await self.store.measures(period, ids)
@@ -202,6 +224,7 @@ class FigureService:
 class DoctorService:
     installation: Installation
 
+    @needs(Scope.ADMIN)
     async def findings(self, caller: Caller) -> Sequence[model.Finding]:
         """What the installation lacks and how to mend it. Raises `Forbidden` for all but admins."""
         if not caller.is_admin:

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
+from domain.audit.model import Action
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig
 from domain.delivery.concurrency import ReadLimiter
 from domain.instances.health import UNDECRYPTED
-from domain.instances.lookup import owned_instance
+from domain.instances.lookup import permitted_instance
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.knowledge.sources.reading import FolderSync
 from domain.paging import Page, checked_limit
 from domain.polling import model
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
+from ports.audit import Audit
 from ports.capabilities import Poller, PollFailed
 from ports.channels import AnyChannel, Channels
 from ports.instances import Due, HealthStore, InstanceStore, ScheduleStore
@@ -209,26 +212,30 @@ class ScheduleListService:
     instances: InstanceStore
     channels: Channels
     clock: Clock
+    audit: Audit
 
+    @needs(Scope.INSTANCES_READ)
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.ScheduleView, int]:
         """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
         rows = await self.schedules.of_user(caller.scope, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
         return Page([self._view(planned) for planned in rows[:limit]], following)
 
+    @needs(Scope.INSTANCES_WRITE)
     async def run(self, caller: Caller, instance_id: int) -> None:
         """Fires or polls once more as soon as a worker can, whatever the plan. The plan stays.
 
         Raises `NotFound`, `Forbidden`, `Conflict` (the instance does not run by the clock).
         """
-        instance = await owned_instance(self.instances, caller, instance_id)
+        instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.MANAGE)
         channel = self.channels.find(instance.channel_id)
         if channel is None or not (channel.scheduler or channel.poller):
             raise Conflict(
                 "the instance is neither polled nor fires by the clock, so there is nothing to run"
             )
-        if not await self.schedules.run_now(instance_id):
-            await self.schedules.plan(instance_id, self.clock.now())
+        async with self.audit.change(caller, Action.SCHEDULE_RUN, f"instance:{instance_id}"):
+            if not await self.schedules.run_now(instance_id):
+                await self.schedules.plan(instance_id, self.clock.now())
 
     def _view(self, planned: model.PlannedInstance) -> model.ScheduleView:
         instance = planned.instance

@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from domain import limits
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import needs
 from domain.channels.answers import Answer
 from domain.channels.model import Proof
 from domain.conversations.rich_text import with_text
@@ -36,12 +37,14 @@ class TrialService:
     ids: Ids
     _users: set[str] = field(default_factory=set, init=False)
 
+    @needs(Scope.INSTANCES_READ, Scope.AGENTS_WRITE)
     async def rules(self, caller: Caller) -> model.ResourceRules:
         """Raises `Forbidden` for anybody but an admin."""
         if not caller.is_admin:
             raise Forbidden("the rules of resources are shown to admins alone; you may try a resource id")
         return await self.directory.rules()
 
+    @needs(Scope.AGENTS_WRITE)
     async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> model.ResourceTrial:
         """Finds what takes an id, and with `ask` asks it for real.
 

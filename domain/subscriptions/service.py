@@ -1,17 +1,22 @@
 """Subscriptions to events, and streams of events."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Any
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import InstanceLevel, needs
+from domain.audit.model import Action
 from domain.channels.messages import Outcome
 from domain.delivery.model import check_state
 from domain.events import EventFilter, EventPage, filter_faults
-from domain.instances.lookup import check_owned, owned_instance
+from domain.instances.lookup import check_permitted, permitted_instance
 from domain.instances.model import Activity, ActivityHealth
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions import model
+from ports.audit import Audit
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.outbox import Outbox
 from ports.subscriptions import AddressCheck, EventFeed, EventLog, PushSender, SubscriptionStore
@@ -37,7 +42,9 @@ class SubscriptionService:
     addresses: AddressCheck
     ids: Ids
     clock: Clock
+    audit: Audit
 
+    @needs(Scope.EVENTS_READ)
     async def create(self, caller: Caller, fields: model.SubscriptionFields) -> model.SubscriptionView:
         """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
         user_id = caller.user
@@ -45,49 +52,65 @@ class SubscriptionService:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
         await self._check(caller, fields)
         secret = fields.secret or model.standard_secret(self.ids.token(32).encode()[:32])
-        subscription = await self.store.add(
-            user_id,
-            replace(fields, secret=secret),
-            await self._position(),
-            MOST_SUBSCRIPTIONS,
-            all_users=caller.is_admin,
-        )
-        if subscription is None:
-            raise Conflict(
-                f"there are {MOST_SUBSCRIPTIONS} subscriptions already; delete one that is not used"
+        position = await self._position()
+        data = _audited(fields)
+        async with self.audit.change(caller, Action.SUBSCRIPTION_CREATED, "subscription", data) as details:
+            subscription = await self.store.add(
+                user_id,
+                replace(fields, secret=secret),
+                position,
+                MOST_SUBSCRIPTIONS,
+                all_users=caller.is_admin,
             )
+            if subscription is None:
+                raise Conflict(
+                    f"there are {MOST_SUBSCRIPTIONS} subscriptions already; delete one that is not used"
+                )
+            details["object"] = f"subscription:{subscription.id}"
         return replace(await self._view(subscription), secret=secret)
 
+    @needs(Scope.EVENTS_READ)
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.Subscription, int]:
         rows = await self.store.of_user(caller.scope, cursor, checked_limit(limit) + 1)
         records = await self.health.records([subscription.id for subscription in rows[:limit]])
         shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
         return Page(shown, rows[limit - 1].id if len(rows) > limit else None)
 
+    @needs(Scope.EVENTS_READ)
     async def get(self, caller: Caller, subscription_id: int) -> model.SubscriptionView:
         return await self._view(await self._owned(caller, subscription_id))
 
+    @needs(Scope.EVENTS_READ)
     async def change(
         self, caller: Caller, subscription_id: int, fields: model.SubscriptionFields
     ) -> model.SubscriptionView:
         """Switches on again what was switched off. Raises as `create`."""
         await self._owned(caller, subscription_id)
         await self._check(caller, fields)
-        await self.store.change(subscription_id, fields, await self._position())
-        if fields.status == model.OFF:
-            await self.store.switch_off(subscription_id, model.OFF_BY_HAND)
+        position = await self._position()
+        subject = f"subscription:{subscription_id}"
+        async with self.audit.change(caller, Action.SUBSCRIPTION_CHANGED, subject, _audited(fields)):
+            await self.store.change(subscription_id, fields, position)
+            if fields.status == model.OFF:
+                await self.store.switch_off(subscription_id, model.OFF_BY_HAND)
         return replace(await self.get(caller, subscription_id), secret=fields.secret)
 
+    @needs(Scope.EVENTS_READ)
     async def remove(self, caller: Caller, subscription_id: int) -> None:
-        await self._owned(caller, subscription_id)
-        await self.store.remove(subscription_id)
+        subscription = await self._owned(caller, subscription_id)
+        data = {"owner": subscription.user_id}
+        subject = f"subscription:{subscription_id}"
+        async with self.audit.change(caller, Action.SUBSCRIPTION_DELETED, subject, data):
+            await self.store.remove(subscription_id)
 
+    @needs(Scope.EVENTS_READ)
     async def test(self, caller: Caller, subscription_id: int) -> model.PushTest:
         """Pushes a trial event at once, and tells how that ended."""
         await self._owned(caller, subscription_id)
         sent = await self.sender.test(subscription_id)
         return model.PushTest(sent.outcome is Outcome.SENT, sent.detail)
 
+    @needs(Scope.EVENTS_READ)
     async def pushes(
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
     ) -> Page[model.Push, int]:
@@ -96,14 +119,17 @@ class SubscriptionService:
         check_state(status)
         return await self.store.pushes(subscription_id, status, cursor, checked_limit(limit))
 
+    @needs(Scope.EVENTS_READ)
     async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
         """Raises `Conflict` where it is no dead letter."""
         await self._owned(caller, subscription_id)
-        replayed = await self.deliveries.replay(subscription_id, push_id)
-        if replayed is None:
-            raise NotFound(f"the subscription has no push {push_id}")
-        if not replayed:
-            raise Conflict("the push is no dead letter: it was taken, or is on its way")
+        subject = f"subscription:{subscription_id}/push:{push_id}"
+        async with self.audit.change(caller, Action.PUSH_REPLAYED, subject):
+            replayed = await self.deliveries.replay(subscription_id, push_id)
+            if replayed is None:
+                raise NotFound(f"the subscription has no push {push_id}")
+            if not replayed:
+                raise Conflict("the push is no dead letter: it was taken, or is on its way")
 
     async def _owned(self, caller: Caller, subscription_id: int) -> model.Subscription:
         subscription = await self.store.find(subscription_id)
@@ -147,7 +173,17 @@ class SubscriptionService:
         if faults:
             raise Invalid.of(faults)
         for instance_id in dict.fromkeys(fields.instance_ids or ()):
-            await owned_instance(self.instances, caller, instance_id)
+            instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
+            if not caller.may_act_for(instance.user_id):
+                raise Forbidden(f"the events of instance {instance_id} are pushed to its owner alone")
+
+
+def _audited(fields: model.SubscriptionFields) -> dict[str, Any]:
+    """Returns the fields of a request for the audit log: of secrets and of the address, which may hold one, that they
+    changed."""
+    data = {"kinds": fields.kinds, "instances": fields.instance_ids, "status": fields.status}
+    changed = {name: "changed" for name in ("url", "secret") if getattr(fields, name) is not None}
+    return {name: value for name, value in data.items() if value is not None} | changed
 
 
 def _sending(record: HealthRecord) -> ActivityHealth:
@@ -169,8 +205,9 @@ async def checked_filter(
     """What a caller may see of the events that it asks for. Raises `Invalid`, `NotFound`, `Forbidden`."""
     if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
         raise Invalid.of(faults)
-    await check_owned(store, caller, instance_ids)
-    return EventFilter(caller.scope, frozenset(kinds), frozenset(instance_ids))
+    await check_permitted(store, caller, instance_ids, InstanceLevel.VIEW)
+    shared = () if caller.scope is None else await store.shared_ids(caller.user_id)
+    return EventFilter(caller.scope, frozenset(kinds), frozenset(instance_ids), frozenset(shared))
 
 
 @dataclass(eq=False)
@@ -180,12 +217,28 @@ class EventStreams:
     instances: InstanceStore
     feed: EventFeed
 
+    @needs(Scope.EVENTS_READ)
     async def watch(
         self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
     ) -> AsyncGenerator[EventPage, None]:
-        """Events behind the cursor `after`, None: from now on; of these kinds and instances, none: of all that are
-        the caller's (an admin's: of everybody). The first page is empty: events are recorded from now on. Empty pages
-        are signs of life. Raises `Invalid`, `NotFound`, `Forbidden`; while it goes on `Unavailable`.
+        """Events behind the cursor `after`, None: from now on; of these kinds and instances, none: of all that the
+        caller sees when the stream begins (an admin: of everybody). The first page is empty: events are recorded from
+        now on. Empty pages are signs of life. Raises `Invalid`, `NotFound`, `Forbidden`; while it goes on
+        `Unavailable`.
         """
         event_filter = await checked_filter(self.instances, caller, kinds, instance_ids)
-        return self.feed.follow(event_filter, after)
+        pages = self.feed.follow(event_filter, after)
+        return self._still_shared(caller, event_filter.shared, pages) if event_filter.shared else pages
+
+    async def _still_shared(
+        self, caller: Caller, shared: frozenset[int], pages: AsyncGenerator[EventPage, None]
+    ) -> AsyncGenerator[EventPage, None]:
+        """Leaves out events of instances that are no longer shared with the caller."""
+        async with aclosing(pages):
+            async for page in pages:
+                if not any(event.instance_id in shared for event in page.events):
+                    yield page
+                    continue
+                ended = shared.difference(await self.instances.shared_ids(caller.user_id))
+                still = [event for event in page.events if event.instance_id not in ended]
+                yield replace(page, events=still)

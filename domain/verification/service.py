@@ -3,13 +3,16 @@
 import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from domain.access.model import Caller
+from domain.access.model import Caller, Scope
+from domain.access.sharing import needs
+from domain.audit.model import Action
 from domain.channels.messages import Identity
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
 from domain.verification import model
 from ports import access
+from ports.audit import Audit
 from ports.system import Clock, Ids
 
 log = logging.getLogger(__name__)
@@ -25,6 +28,7 @@ class IdentityService:
 
     identities: access.IdentityStore
     offered: Collection[model.Provider]
+    audit: Audit
 
     async def providers(self) -> Mapping[str, bool]:
         """Which providers are set up on this server, by id, in their order."""
@@ -35,15 +39,19 @@ class IdentityService:
         ]
         return {provider.value: provider in self.offered for provider in listed}
 
+    @needs(Scope.ADMIN)
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
         return await self.identities.of_user(caller.user)
 
+    @needs(Scope.ADMIN)
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
         """Raises `NotFound`."""
         user = caller.user
         model.check_identity(identity)
-        if not await self.identities.take(user, identity):
-            raise NotFound(f"you have no verified identity {identity.field} of this value")
+        data = {"fields": [identity.field]}
+        async with self.audit.change(caller, Action.IDENTITY_REMOVED, f"user:{user}", data):
+            if not await self.identities.take(user, identity):
+                raise NotFound(f"you have no verified identity {identity.field} of this value")
 
 
 @dataclass(eq=False)
@@ -55,9 +63,11 @@ class EmailVerificationService:
     mailer: access.Mailer
     clock: Clock
     ids: Ids
+    audit: Audit
     offered: Collection[model.Provider]
     secret: bytes
 
+    @needs(Scope.ADMIN)
     async def start_email(self, caller: Caller, email: str) -> model.CodeSent:
         """Sends a one-time code. Raises `Invalid`, `TooMany`, `Unavailable`."""
         user = caller.user
@@ -84,6 +94,7 @@ class EmailVerificationService:
             life, f"A {model.CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
         )
 
+    @needs(Scope.ADMIN)
     async def verify_email(self, caller: Caller, otp: str) -> str:
         """The address that is verified now. Raises `Invalid`."""
         user = caller.user
@@ -95,7 +106,7 @@ class EmailVerificationService:
         digest = model.code_digest(self.secret, user, attempt.address, code)
         if not model.same(digest, attempt.digest) or not await self.pending.take_code(user, digest):
             raise Invalid(BAD_CODE)
-        await self.identities.give(user, [Identity("email", attempt.address)])
+        await _give(self.identities, self.audit, caller, [Identity("email", attempt.address)])
         return attempt.address
 
 
@@ -108,8 +119,10 @@ class BotVerificationService:
     bot: access.VerificationBot
     clock: Clock
     ids: Ids
+    audit: Audit
     offered: Collection[model.Provider]
 
+    @needs(Scope.ADMIN)
     async def start_bot_messenger(self, caller: Caller) -> model.BotLink:
         """Raises `Invalid` when the bot is not set up."""
         user = caller.user
@@ -141,7 +154,7 @@ class BotVerificationService:
                 text = "Please open the verification link of the platform first."
                 await self.bot.say(message.chat_id, text)
                 return
-            await self.identities.give(user, identities)
+            await _give(self.identities, self.audit, Caller(user), identities)
             text = "Your phone number is verified. You can go back to the platform."
             await self.bot.say(message.chat_id, text)
         elif message.link_token:
@@ -160,6 +173,7 @@ class BotVerificationService:
         else:
             await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
 
+    @needs(Scope.ADMIN)
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
         """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""
         if not caller.is_service:
@@ -169,7 +183,7 @@ class BotVerificationService:
         user = await self.pending.take_link(model.token_digest(token), messenger_id.strip(), self.clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
-        await self.identities.give(user, identities)
+        await _give(self.identities, self.audit, replace(caller, user_id=user), identities)
         return user
 
 
@@ -182,8 +196,10 @@ class OAuthVerificationService:
     oauth: access.OAuthProviders
     clock: Clock
     ids: Ids
+    audit: Audit
     offered: Collection[model.Provider]
 
+    @needs(Scope.ADMIN)
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         """The address to send the browser to. Raises `Invalid`, `NotFound`."""
         user = caller.user
@@ -214,8 +230,17 @@ class OAuthVerificationService:
         except access.OAuthFailed as failure:
             log.warning("OAuth verification with %s failed: %s", provider, failure)
             return model.OAuthResult(False, "The provider did not confirm your identity. Please try again.")
-        await self.identities.give(pending.user_id, [identity])
+        await _give(self.identities, self.audit, Caller(pending.user_id), [identity])
         return model.OAuthResult(True, "Your identity is verified.")
+
+
+async def _give(
+    identities: access.IdentityStore, audit: Audit, caller: Caller, verified: Sequence[Identity]
+) -> None:
+    """Stores identities that the caller has verified. The audit log tells their fields alone."""
+    data = {"fields": [identity.field for identity in verified]}
+    async with audit.change(caller, Action.IDENTITY_VERIFIED, f"user:{caller.user_id}", data):
+        await identities.give(caller.user_id, verified)
 
 
 def _require(provider: model.Provider, offered: Collection[model.Provider]) -> None:

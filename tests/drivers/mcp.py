@@ -54,7 +54,7 @@ class McpClient:
 
     def asked(self, user: str, question: Callable[[Client], Awaitable[T]]) -> T:
         """What a client with a user's key gets; that of "admin" is an admin's."""
-        key = self.world.key_of(user, Role.ADMIN if user == "admin" else Role.USER)
+        key = self.world.key_of(user, Role.ADMIN if user == "admin" else Role.MEMBER)
         return self.with_key(key, question)
 
     def with_key(self, key: str, question: Callable[[Client], Awaitable[T]]) -> T:

@@ -66,7 +66,7 @@ class Rest:
         """One request, with the key of a user when one is named."""
         headers = dict(options.pop("headers", {}))
         if user is not None:
-            role = Role.ADMIN if user == "admin" else Role.USER
+            role = Role.ADMIN if user == "admin" else Role.MEMBER
             headers["authorization"] = f"Bearer {self._world.key_of(user, role)}"
         return self._world.run(self.client.request(method, path, headers=headers, **options))
 

@@ -187,7 +187,7 @@ class World:
         """Starts a coroutine in the world's loop without waiting for it."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def key_of(self, user: str, role: Role = Role.USER) -> str:
+    def key_of(self, user: str, role: Role = Role.MEMBER) -> str:
         """An API key of a user, made on first use."""
         if (user, role) not in self._keys:
             _, token = self.run(self.container.access().create_key(user, role))

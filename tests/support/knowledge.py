@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.files import PostgresFiles
@@ -133,10 +134,11 @@ class Knowledge:
         self.index = PostgresChunkIndex(database)
         self.clock = Moments()
         self.retention = Retention(self.blobs, self.holds)
+        self.audit = PostgresAudit(database, self.clock)
         self.sweeper = Sweeper(self.blobs, self.holds, self.uploads, self.retention, self.clock)
         store = PostgresBases(database)
         self.access = BaseAccess(store, policy, policy)
-        self.bases = BasesService(store, self.access, self.retention, memory_sync=memory_sync)
+        self.bases = BasesService(store, self.access, self.retention, self.audit, memory_sync=memory_sync)
         self.woken = asyncio.Event()
         self.taking = UploadService(
             self.access,
@@ -156,6 +158,7 @@ class Knowledge:
             self.parser,
             self.woken.set,
             limits or UploadLimits(),
+            self.audit,
         )
         self.search = SearchService(self.access, self.index, self.embedder, Links())
         self.ingest = self.worker(owner=WORKER)

@@ -10,6 +10,7 @@ from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
+from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
@@ -61,7 +62,9 @@ class Sources:
         self.http = AioHttp(policy)
         self.hosts = PostgresWebHosts(self.database)
         self.store = PostgresSources(self.database)
-        self.service = SourceService(knowledge.access, self.store, lambda: None)
+        self.service = SourceService(
+            knowledge.access, self.store, lambda: None, PostgresAudit(self.database, knowledge.clock)
+        )
         fetcher = PageFetcher(self.http, self.hosts, 0.0, 2**20)
         self.origins: dict[SourceKind, SourceOrigin] = {SourceKind.WEB: WebOrigin(fetcher, reader)}
         self.reader = self.worker(WORKER)

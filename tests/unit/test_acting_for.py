@@ -37,7 +37,9 @@ def test_a_client_may_name_an_ascii_user_in_plain_metadata() -> None:
 async def test_a_name_that_is_no_utf_8_is_refused_and_never_becomes_another(given: bytes) -> None:
     named = acting_for([("x-user-id-bin", given)])
     with pytest.raises(Invalid, match="x-user-id: must be text in UTF-8"):
-        await AccessService(UNUSED, UNUSED, UNUSED, "service-key").authenticate("service-key", named)
+        await AccessService(UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, "service-key").authenticate(
+            "service-key", named
+        )
 
 
 @pytest.mark.parametrize("token", ["sb_\N{LATIN SMALL LETTER U WITH DIAERESIS}", "x" * 20_000, "a\tb"])

@@ -26,7 +26,7 @@ class Access:
             raise RuntimeError("the words of an internal error")
         if token != "good":
             raise Unauthenticated("Unauthorized")
-        return Caller("ann", Role.USER)
+        return Caller("ann", Role.MEMBER)
 
 
 class Server:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.inbound.rest.auth_middleware import acting_for
+from adapters.inbound.rest.auth_middleware import acting_for, with_origin
 from domain.access.model import Caller
 from domain.access.service import AccessService
 from domain.refusals import Forbidden, Unauthenticated
@@ -47,7 +47,7 @@ async def authenticate(request: Request, access: AccessService) -> None:
         check = partial(access.authenticate_session, session)
     else:
         raise Unauthenticated("sign in first")
-    caller = await check()
+    caller = with_origin(await check())
     if caller.is_service and caller.is_admin:
         raise NobodyNamed(
             "The reverse proxy in front of the console signs in with the service key and names nobody: have it send"

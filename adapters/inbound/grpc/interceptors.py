@@ -16,7 +16,14 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
 from adapters import trace_context
-from adapters.rpc.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
+from adapters.rpc.metadata import (
+    CLIENT_ADDRESS,
+    GATEWAY_KEY,
+    OF_SESSION,
+    REQUEST_ID,
+    acting_for,
+    is_request_id,
+)
 from adapters.rpc.refusals import to_status
 from domain.access.model import Caller
 from domain.access.service import AccessService
@@ -52,7 +59,7 @@ SERVICE_METHODS = frozenset({"/switchboard.verification.v1.VerificationService/C
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Who calls a method that needs no credential of a caller.
+    """Where a call comes from.
 
     `address`: that of the person for whom a gateway calls, else that of the connection. `is_gateway`: the service key
     or a client certificate proves that the call may say what only a gateway knows.
@@ -118,14 +125,16 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         if handler is None:
             return None
         method = handler_call_details.method
-        self._bind(self._ids.request_id())
+        metadata = tuple(handler_call_details.invocation_metadata or ())
+        requested = str(dict(metadata).get(REQUEST_ID, ""))
+        request_id = requested if is_request_id(requested) else self._ids.request_id()
+        self._bind(request_id)
         if method.startswith(OF_GRPC):
             return handler
-        metadata = tuple(handler_call_details.invocation_metadata or ())
         trace_context.begin(str(dict(metadata).get(trace_context.HEADER, "")))
         if not _is_open(method):
             try:
-                await self._authenticate(metadata, method)
+                await self._authenticate(metadata, method, request_id)
             except Refusal as refusal:
                 return _at_once(partial(_refuse, refusal))
             except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
@@ -165,16 +174,11 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
     @asynccontextmanager
     async def _statuses(self, method: str, context: Context) -> AsyncIterator[None]:
-        """Notes who calls an open method; ends the call with the status of what goes wrong."""
-        if _is_open(method):
-            metadata: Metadata = tuple(context.invocation_metadata() or ())
-            is_gateway = self._is_service_key(_bearer(metadata)) or bool(context.peer_identities())
-            # gRPC calls a connection `ipv4:192.0.2.1:50000`, or `ipv6:%5B2001:db8::1%5D:50000`.
-            host, _, address = unquote(context.peer()).partition(":")
-            if host in ("ipv4", "ipv6"):
-                host = address.rpartition(":")[0].strip("[]")
-            address_of_person = str(dict(metadata).get(CLIENT_ADDRESS, ""))
-            _peer.set(Peer(host, is_gateway).on_behalf_of(address_of_person))
+        """Notes where the call comes from; ends it with the status of what goes wrong."""
+        at = self._peer_of(context)
+        _peer.set(at)
+        if not _is_open(method):
+            _caller.set(replace(_caller.get(), address=at.address))
         try:
             yield
         except Refusal as refusal:
@@ -182,7 +186,18 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
             await self._failed(error, method, context)
 
-    async def _authenticate(self, metadata: Metadata, method: str) -> None:
+    def _peer_of(self, context: Context) -> Peer:
+        metadata: Metadata = tuple(context.invocation_metadata() or ())
+        names = dict(metadata)
+        proofs = (_bearer(metadata), str(names.get(GATEWAY_KEY, "")))
+        is_gateway = any(map(self._is_service_key, proofs)) or bool(context.peer_identities())
+        # gRPC calls a connection `ipv4:192.0.2.1:50000`, or `ipv6:%5B2001:db8::1%5D:50000`.
+        host, _, address = unquote(context.peer()).partition(":")
+        if host in ("ipv4", "ipv6"):
+            host = address.rpartition(":")[0].strip("[]")
+        return Peer(host, is_gateway).on_behalf_of(str(names.get(CLIENT_ADDRESS, "")))
+
+    async def _authenticate(self, metadata: Metadata, method: str, request_id: str) -> None:
         token = _bearer(metadata)
         if not token:
             raise Unauthenticated("Unauthorized")
@@ -192,7 +207,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
             raise Forbidden(SERVICE_ONLY)
-        _caller.set(who)
+        _caller.set(replace(who, request_id=request_id))
         _authenticate.set(authenticate)
 
     async def _failed(self, error: Exception, method: str, context: Context) -> None:

@@ -5,7 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import ConfigDict, Field, StrictBool
 
-from adapters.inbound.rest.bodies import Answer, Body, Config, Id, Number, Text, Timestamp, WholeNumber
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Body,
+    Config,
+    GranteeAnswer,
+    GranteeBody,
+    Id,
+    Number,
+    Text,
+    Timestamp,
+    WholeNumber,
+)
 from adapters.inbound.rest.resources import TrialAnswer
 from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
@@ -155,13 +166,11 @@ class AgentTest(Answer):
     cost: float | None = Field(description="By the agent's prices; null without them, or without a usage.")
 
 
-class AgentPermissionBody(Body):
-    userId: Text = Field(max_length=limits.USER_ID, examples=["bob"])
+class AgentPermissionBody(GranteeBody):
     level: WholeNumber = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.", examples=[1])
 
 
-class AgentPermission(Answer):
-    userId: str = Field(examples=["bob"])
+class AgentPermission(GranteeAnswer):
     level: int = Field(examples=[1])
 
 
@@ -247,7 +256,7 @@ async def test(call: Call, agent: AgentId, body: TestAgent) -> model.AgentTest:
     summary="Who may use an agent; needs DELETE",
 )
 async def list_permissions(call: Call, agent: AgentId) -> dict[str, object]:
-    """Users and their levels."""
+    """Users and teams, and their levels."""
     return {"permissions": await call.services.agents.permissions(call.caller, agent)}
 
 
@@ -258,5 +267,5 @@ async def list_permissions(call: Call, agent: AgentId) -> dict[str, object]:
     summary="Share an agent, or stop sharing it; needs DELETE",
 )
 async def set_permission(call: Call, agent: AgentId, body: AgentPermissionBody) -> None:
-    """Gives a user a level, or takes it away with 0."""
-    await call.services.agents.set_permission(call.caller, agent, body.userId, body.level)
+    """Gives a user or a team a level, or takes it away with 0."""
+    await call.services.agents.set_permission(call.caller, agent, body.grantee(), body.level)

@@ -11,6 +11,7 @@ from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
     agents,
+    audit,
     base_files,
     catalogue,
     config_checks,
@@ -31,6 +32,7 @@ from adapters.inbound.rest import (
     schedules,
     sources,
     subscriptions,
+    users,
     verification,
     web_chat,
     web_chat_panel,
@@ -58,6 +60,8 @@ ROUTES = (
     schedules,
     resources,
     keys,
+    users,
+    audit,
     monitoring,
     verification,
     web_chat_panel,

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import time
+from dataclasses import replace
 from functools import partial
 
 from starlette.datastructures import Headers
@@ -13,7 +14,9 @@ from starlette.requests import ClientDisconnect
 from adapters.inbound.rest.asgi import App, Receive, ResponseRecorder, Scope, Send, limited
 from adapters.inbound.rest.errors import ALWAYS_ANSWERED, INTERNAL, STOPPING, error_response, response_to
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
+from adapters.rpc import metadata
 from adapters.trace_context import HEADER
+from domain.access.model import Caller
 from domain.access.service import AccessService
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.model import SERVICE_ONLY
@@ -46,7 +49,6 @@ UNKNOWN_PROXY = (
     "%s sends X-Forwarded-For and is not in TRUSTED_PROXIES: if it is your reverse proxy, everybody behind it counts"
     " as one address; set TRUSTED_PROXIES=%s"
 )
-REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class AuthMiddleware:
@@ -67,8 +69,10 @@ class AuthMiddleware:
         scope = {**scope, "path": path}
         peer, headers = scope.get("client"), Headers(scope=scope)
         requested = headers.get("x-request-id", "")
-        request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
+        request_id = requested if metadata.is_request_id(requested) else self._ids.request_id()
         self._options.bind(request_id)
+        metadata.request_id.set(request_id)
+        metadata.client_address.set(scope["client"][0] if scope.get("client") else "")
         response = ResponseRecorder(send, request_id, path)
         started = time.monotonic()
         with self._options.span("request", headers.get(HEADER, ""), method=scope["method"]):
@@ -117,10 +121,15 @@ class AuthMiddleware:
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
         authenticate = partial(self._access.authenticate, token.strip(), acting_for(headers))
-        caller = await authenticate()
+        caller = with_origin(await authenticate())
         if path in SERVICE_PATHS and not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
         scope.setdefault("state", {}).update(caller=caller, authenticate=authenticate)
+
+
+def with_origin(caller: Caller) -> Caller:
+    """The caller with where the request came from, and its id."""
+    return replace(caller, address=metadata.client_address.get(), request_id=metadata.request_id.get())
 
 
 def _path(scope: Scope) -> str:

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 from pydantic.alias_generators import to_snake
 
+from domain import limits
+from domain.access.sharing import Grantee
 from domain.values import iso_milliseconds
 
 AT = "2026-03-01T09:30:00.000Z"
@@ -148,3 +150,22 @@ class Pagination(Answer):
 
 class Accepted(Done):
     message: str = Field(examples=["It is sent again."])
+
+
+class GranteeBody(Body):
+    """Who gets a permission."""
+
+    userId: Text | None = Field(
+        None, max_length=limits.USER_ID, description="Either a user or a team.", examples=["bob"]
+    )
+    teamId: Id | None = Field(None, examples=[None])
+
+    def grantee(self) -> Grantee:
+        return Grantee(self.userId, self.teamId)
+
+
+class GranteeAnswer(Answer):
+    userId: str | None = Field(description="Null for a team.", examples=["bob"])
+    teamId: int | None = Field(
+        None, description="Present only for a team.", examples=[None], exclude_if=is_none
+    )

@@ -14,7 +14,7 @@ from adapters.inbound.rest.routing import (
     ChannelType,
     InstanceId,
     JsonRoute,
-    OwnerRoute,
+    ManagerRoute,
     Services,
     errors,
 )
@@ -102,7 +102,7 @@ class ChannelRoute(JsonRoute):
 
 router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
 of_channel = APIRouter(route_class=ChannelRoute)
-owned = APIRouter(route_class=OwnerRoute)
+owned = APIRouter(route_class=ManagerRoute)
 
 
 @router.get(FORM, response_model=ChannelForm, responses=errors(404), summary="The form of a channel")

@@ -18,7 +18,7 @@ from adapters.inbound.rest.routing import (
     JsonRoute,
     MessageId,
     OnlyInstances,
-    OwnerRoute,
+    ResponderRoute,
     errors,
 )
 from domain import limits
@@ -97,7 +97,7 @@ class SetHandler(bodies.Body):
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
 
 router = APIRouter(route_class=JsonRoute, tags=["conversations"])
-owned = APIRouter(route_class=OwnerRoute)
+owned = APIRouter(route_class=ResponderRoute)
 
 SessionId = Annotated[
     str,

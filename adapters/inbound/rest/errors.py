@@ -44,6 +44,7 @@ ABSENT = {
     "pushId": "there is no push {}",
     "sourceId": NO_SOURCE,
     "subscriptionId": "there is no subscription {}",
+    "teamId": "there is no team {}",
     "unansweredId": "there is no unanswered message {}",
 }
 """What is said of an id in a path that cannot be one."""

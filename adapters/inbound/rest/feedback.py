@@ -1,11 +1,8 @@
 """Feedback on answers over REST: lists, and exports as CSV or lines of JSON."""
 
-import csv
-import io
 import json
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
@@ -13,6 +10,7 @@ from pydantic import Field
 
 from adapters.inbound.rest.bodies import Answer, Timestamp, attribute
 from adapters.inbound.rest.conversations import Next
+from adapters.inbound.rest.csv_files import Format, exported, file_responses
 from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.routing import (
     Call,
@@ -131,27 +129,14 @@ COLUMNS = (
     "route",
     "citations",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet take a cell for a formula; the last four are wide forms of the first."""
 MOST_EXPORTED = 50
 """Pages of an export: 10,000 votes."""
-
-Format = Literal["csv", "ndjson"]
 
 
 @router.get(
     "/api/agent/feedback/export",
     response_class=StreamingResponse,
-    responses={
-        **errors(400, 403, 404),
-        200: {
-            "description": "The votes, the latest first, at most 10,000.",
-            "content": {
-                "text/csv": {"schema": {"type": "string"}},
-                "application/x-ndjson": {"schema": {"type": "string"}},
-            },
-        },
-    },
+    responses=file_responses("The votes, the latest first, at most 10,000.", 400, 403, 404),
     summary="Export feedback",
 )
 async def export_feedback(
@@ -168,44 +153,15 @@ async def export_feedback(
     async def page_of(cursor: str | None) -> Page[model.Feedback, str]:
         return await call.services.feedback.list(call.caller, selected, LARGEST_LIMIT, cursor)
 
-    first = await page_of(None)
-    write = _csv if format == "csv" else _lines
-
-    async def written() -> AsyncIterator[str]:
-        yield _row(COLUMNS) if format == "csv" else ""
-        page = first
-        for _ in range(MOST_EXPORTED):
-            yield "".join(map(write, page.items))
-            if page.next is None:
-                break
-            page = await page_of(page.next)
-
-    media_type = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
-    headers = {
-        "content-disposition": f'attachment; filename="feedback.{format}"',
-        "cache-control": "no-store",
-    }
-    return StreamingResponse(written(), media_type=media_type, headers=headers)
+    return await exported("feedback", format, COLUMNS, page_of, _cells, _line, MOST_EXPORTED)
 
 
-def _lines(vote: model.Feedback) -> str:
-    return FeedbackRecord.model_validate(vote).model_dump_json() + "\n"
+def _line(vote: model.Feedback) -> str:
+    return FeedbackRecord.model_validate(vote).model_dump_json()
 
 
-def _csv(vote: model.Feedback) -> str:
+def _cells(vote: model.Feedback) -> dict[str, Any]:
     record = FeedbackRecord.model_validate(vote).model_dump()
     sender, citations = record.pop("sender"), record.pop("citations")
     record |= {"senderId": sender["externalId"], "senderName": sender["displayName"]}
-    record["citations"] = json.dumps(citations, ensure_ascii=False) if citations else ""
-    return _row([_cell(record[name]) for name in COLUMNS])
-
-
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def _row(cells: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)
-    return line.getvalue()
+    return {**record, "citations": json.dumps(citations, ensure_ascii=False) if citations else ""}

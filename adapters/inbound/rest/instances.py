@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator, Field, StrictBool
 
 from adapters.inbound.rest.bodies import (
@@ -14,6 +14,8 @@ from adapters.inbound.rest.bodies import (
     Body,
     Config,
     Done,
+    GranteeAnswer,
+    GranteeBody,
     Id,
     Number,
     OptionalTimestamp,
@@ -21,6 +23,7 @@ from adapters.inbound.rest.bodies import (
     StrictBody,
     Text,
     Timestamp,
+    WholeNumber,
     attribute,
     is_none,
     text_of,
@@ -30,14 +33,15 @@ from adapters.inbound.rest.routing import (
     DeliveryStatus,
     InstanceId,
     JsonRoute,
-    OwnerRoute,
+    ManagerRoute,
     RequestedPage,
     errors,
     id_in_path,
 )
 from domain import limits
+from domain.access.sharing import Permission
 from domain.instances import model
-from domain.paging import Slice
+from domain.paging import LARGEST_LIMIT, Slice
 from domain.routing import routes
 
 
@@ -170,6 +174,12 @@ class ChannelInstance(Answer):
     channelTypeName: str = attribute("instance.channel_id", examples=["http-webhook"])
     trusted: bool = attribute(
         "instance.trusted", description="An admin takes the owner's word for who the senders are."
+    )
+    permissionLevel: int | None = Field(
+        None,
+        description="Present only with `scope`: 1 VIEW, 2 ANSWER, 3 MANAGE. Below 3 secrets are masked.",
+        examples=[3],
+        exclude_if=is_none,
     )
     publicId: str | None = Field(
         None, description="Present only for web-chat: by it web pages name the instance.", exclude_if=is_none
@@ -318,18 +328,56 @@ DELETE = (
     " registered for it. Only the owner may."
 )
 router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
-owned = APIRouter(route_class=OwnerRoute)
+owned = APIRouter(route_class=ManagerRoute)
 
 DeliveryId = Annotated[int, id_in_path("deliveryId", "Id of a delivery.", 7)]
 UnansweredId = Annotated[int, id_in_path("unansweredId", "Id of a message that is not answered.", 12)]
 
 
+class InstancePermissionBody(GranteeBody):
+    level: WholeNumber = Field(description="0 revokes, 1 VIEW, 2 ANSWER, 3 MANAGE.", examples=[2])
+
+
+class InstancePermission(GranteeAnswer):
+    level: int = Field(examples=[2])
+
+
+class InstancePermissions(Answer):
+    permissions: list[InstancePermission]
+
+
+Sharing = Annotated[
+    Literal["own", "shared", "all"],
+    BeforeValidator(lambda text: text or "own"),
+    Query(
+        description="`shared`: those of others that are shared with the caller; `all`: both, for an admin those of"
+        " everybody.",
+        examples=["own"],
+    ),
+]
+
+
 @router.get(
-    BASE, response_model=list[ChannelInstance], responses=errors(400), summary="The caller's instances"
+    BASE,
+    response_model=list[ChannelInstance],
+    responses=errors(400),
+    summary="The caller's instances",
 )
-async def list_instances(call: Call) -> Sequence[model.InstanceView]:
-    """The active instances of the caller, ordered by id."""
-    return await call.services.instances.list(call.caller)
+async def list_instances(call: Call, scope: Sharing = "own") -> list[ChannelInstance]:
+    """The active instances of the caller, ordered by id. With `scope=shared` or `scope=all` each has
+    `permissionLevel`."""
+    if scope == "own":
+        return [*map(ChannelInstance.model_validate, await call.services.instances.list(call.caller))]
+    views: list[ChannelInstance] = []
+    cursor: int | None = 0
+    while cursor is not None:
+        page = await call.services.instances.visible(call.caller, LARGEST_LIMIT, cursor, own=scope == "all")
+        views += [
+            ChannelInstance.model_validate(view).model_copy(update={"permissionLevel": int(view.level)})
+            for view in page.items
+        ]
+        cursor = page.next
+    return views
 
 
 @router.get(
@@ -494,3 +542,26 @@ async def release(call: Call, instance: InstanceId, message: UnansweredId) -> Ac
 
 
 router.include_router(owned)
+
+
+@router.get(
+    BASE + "/{instanceId}/permissions",
+    response_model=InstancePermissions,
+    responses=errors(403, 404),
+    summary="With whom an instance is shared; needs MANAGE",
+)
+async def list_permissions(call: Call, instance: InstanceId) -> dict[str, Sequence[Permission]]:
+    """Users and teams, and their levels. The owner is not among them."""
+    return {"permissions": await call.services.instances.permissions(call.caller, instance)}
+
+
+@owned.put(
+    BASE + "/{instanceId}/permissions",
+    status_code=204,
+    responses=errors(400, 403, 404),
+    summary="Share an instance, or stop sharing it; needs MANAGE",
+)
+async def set_permission(call: Call, instance: InstanceId, body: InstancePermissionBody) -> None:
+    """Gives a user or a team a level, or takes it away with 0. 1 VIEW: conversations, health, deliveries. 2 ANSWER:
+    take over, answer, send first, replay. 3 MANAGE: change, delete, share."""
+    await call.services.instances.set_permission(call.caller, instance, body.grantee(), body.level)

@@ -8,8 +8,25 @@ from pydantic import BeforeValidator, Field
 from adapters.inbound.rest import bodies
 from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
-from domain.access.model import ApiKey, CreatedKey, NewKey, Role
+from domain.access.model import ApiKey, CreatedKey, NewKey, Role, Scope
 from domain.paging import Page
+
+RoleName = Annotated[
+    Literal["responder", "member", "admin"],
+    BeforeValidator(lambda name: "member" if name == "user" else name),
+]
+"""`user` is the former name of `member`."""
+ScopeName = Literal[
+    "instances:read",
+    "instances:write",
+    "conversations:read",
+    "messages:send",
+    "knowledge:read",
+    "knowledge:write",
+    "events:read",
+    "agents:write",
+    "admin",
+]
 
 
 class CreateKey(bodies.StrictBody):
@@ -20,7 +37,13 @@ class CreateKey(bodies.StrictBody):
         max_length=limits.KEY_NAME,
         examples=["Nightly export"],
     )
-    role: Literal["user", "admin"] = "user"
+    role: RoleName = "member"
+    scopes: list[ScopeName] | None = Field(
+        None,
+        description="What the key may be used for; without it, for all that its user may do.",
+        min_length=1,
+        examples=[["conversations:read", "messages:send"]],
+    )
     userId: bodies.Text | None = Field(
         None,
         description="The user whom it stands for; without it the caller. Another one only by an admin.",
@@ -35,13 +58,18 @@ class CreateKey(bodies.StrictBody):
     )
 
     def new(self) -> NewKey:
-        return NewKey(Role(self.role), self.name or "", self.userId, self.expiresInDays)
+        scopes = None if self.scopes is None else tuple(dict.fromkeys(map(Scope, self.scopes)))
+        return NewKey(Role(self.role), self.name or "", self.userId, self.expiresInDays, scopes)
 
 
 class KeyRecord(bodies.Answer):
     id: int = Field(examples=[3])
     userId: str = Field(examples=["ann"])
-    role: Literal["user", "admin"]
+    role: Role = Field(description="What it may do at most.", examples=["member"])
+    scopes: list[Scope] | None = Field(
+        description="What it may be used for; null: for all that its user may do.", examples=[None]
+    )
+    createdBy: str | None = Field(description="Null: a command on the server.", examples=["ann"])
     kind: Literal["key", "session"]
     name: str = Field(examples=["Nightly export"])
     prefix: str = Field(description="The first characters of the key.", examples=["sb_Zp3vHkQ2"])
@@ -95,7 +123,7 @@ async def list_keys(call: Call, page: CursorPage, kind: Kind = "key") -> Page[Ap
 )
 async def create(call: Call, body: CreateKey) -> CreatedKey:
     """The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other
-    users, and with the role admin."""
+    users, and with a role above their own. A key with scopes makes keys only if `admin` is among them."""
     return await call.services.keys.create(call.caller, body.new())
 
 

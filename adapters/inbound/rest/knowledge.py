@@ -11,6 +11,8 @@ from adapters.inbound.rest.bodies import (
     Answer,
     Body,
     Config,
+    GranteeAnswer,
+    GranteeBody,
     Number,
     StrictBody,
     Text,
@@ -67,13 +69,11 @@ class UpdateKnowledgeBase(Body):
     description: Text | None = Field(None, max_length=limits.DESCRIPTION)
 
 
-class SetPermission(Body):
-    userId: Text = Field(max_length=limits.USER_ID, examples=["bob"])
+class SetPermission(GranteeBody):
     permission_level: WholeNumber = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.")
 
 
-class Permission(Answer):
-    userId: str = Field(examples=["bob"])
+class Permission(GranteeAnswer):
     permission_level: int = attribute("level")
 
 
@@ -300,8 +300,8 @@ async def list_permissions(call: Call, base: BaseId) -> dict[str, object]:
     summary="Share a knowledge base, or stop sharing it; needs DELETE",
 )
 async def set_permission(call: Call, base: BaseId, body: SetPermission) -> None:
-    """Gives a user a level, or takes it away with 0. Needs level 3 (DELETE)."""
-    await call.services.bases.set_permission(call.caller, base, body.userId, body.permission_level)
+    """Gives a user or a team a level, or takes it away with 0. Needs level 3 (DELETE)."""
+    await call.services.bases.set_permission(call.caller, base, body.grantee(), body.permission_level)
 
 
 @router.post(

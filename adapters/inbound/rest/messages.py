@@ -18,7 +18,7 @@ from adapters.inbound.rest.bodies import (
     is_none,
 )
 from adapters.inbound.rest.instances import BASE
-from adapters.inbound.rest.routing import Call, InstanceId, JsonRoute, MessageId, OwnerRoute, errors
+from adapters.inbound.rest.routing import Call, InstanceId, JsonRoute, MessageId, ResponderRoute, errors
 from domain import limits
 from domain.channels.answers import Choice, Template
 from domain.conversations.history import HANDLER_MINUTES
@@ -225,7 +225,7 @@ IdempotencyKey = Annotated[
     ),
 ]
 router = APIRouter(route_class=JsonRoute, tags=["messages"])
-owned = APIRouter(route_class=OwnerRoute)
+owned = APIRouter(route_class=ResponderRoute)
 
 
 @owned.post(

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from adapters.inbound.rest.bodies import HASH
 from domain import limits
 from domain.access.model import Caller
+from domain.access.sharing import InstanceLevel, require_level
 from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, TooMany, loads
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
 from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT, Window, unknown_cursor
@@ -251,14 +252,20 @@ class JsonRoute(APIRoute):
         return handled
 
 
-class OwnerRoute(JsonRoute):
-    """A route whose body is read for the owner of the instance alone."""
+class ManagerRoute(JsonRoute):
+    """A route whose body is read only for callers with this permission on the instance."""
+
+    needed = InstanceLevel.MANAGE
 
     async def before_body(self, request: Request) -> None:
         """Raises `NotFound`, `Forbidden`."""
         instance_id = path_id(request.path_params["instanceId"], NO_INSTANCE)
         call = await call_of(request)
-        await call.services.instances.get(call.caller, instance_id)
+        require_level(await call.services.instances.level(call.caller, instance_id), self.needed)
+
+
+class ResponderRoute(ManagerRoute):
+    needed = InstanceLevel.ANSWER
 
 
 def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:

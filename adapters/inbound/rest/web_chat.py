@@ -18,7 +18,6 @@ from adapters.inbound.rest.messages import Base64
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import EventId, Gateway, JsonRoute, Services, errors
 from adapters.inbound.visitor_limits import VisitorLimits, address_key, visitor_key
-from adapters.rpc.metadata import client_address
 from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.values import iso_milliseconds
 from domain.web_chat import model
@@ -90,7 +89,6 @@ class VisitorRoute(JsonRoute):
 
         async def handled(request: Request) -> Response:
             gateway: Gateway = request.app.state.gateway
-            client_address.set(_host(request))
             cors = await _cors(gateway.use_cases.web_chat, request)
             try:
                 response = await handle(request)

@@ -9,7 +9,15 @@ import grpc
 from adapters import trace_context
 from adapters.outbound.core_client.cores import BalancedChannel, Cores, parse_targets
 from adapters.outbound.net.tls import ClientTls
-from adapters.rpc.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
+from adapters.rpc.metadata import (
+    ACTING_FOR,
+    CLIENT_ADDRESS,
+    GATEWAY_KEY,
+    OF_SESSION,
+    REQUEST_ID,
+    client_address,
+    request_id,
+)
 from adapters.rpc.refusals import from_error
 from domain import limits
 from domain.refusals import Unauthenticated
@@ -64,6 +72,19 @@ class CoreConnection:
         address = client_address.get()
         return (*metadata, (CLIENT_ADDRESS, address)) if address else metadata
 
+    def _metadata(self, given: Metadata | None) -> Metadata:
+        """The metadata of a call: `given`, or else the caller's credential with where the caller is; the id of the
+        request and the trace context."""
+        metadata = given
+        if metadata is None:
+            metadata, address = credential.get(), client_address.get()
+            if address and self._service_key:
+                metadata += ((CLIENT_ADDRESS, address), (GATEWAY_KEY, self._service_key))
+        if request := request_id.get():
+            metadata += ((REQUEST_ID, request),)
+        traceparent = trace_context.current()
+        return (*metadata, (trace_context.HEADER, traceparent)) if traceparent else metadata
+
     async def call(
         self,
         method: Callable[..., Awaitable[T]],
@@ -75,7 +96,7 @@ class CoreConnection:
         """The answer; a refusal of the core is raised as the same refusal here. `metadata`: None for the caller's
         credential."""
         try:
-            return await method(request, timeout=deadline, metadata=_metadata(metadata))
+            return await method(request, timeout=deadline, metadata=self._metadata(metadata))
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:
@@ -92,7 +113,7 @@ class CoreConnection:
     ) -> AsyncGenerator[T, None]:
         """The answers one by one; a refusal of the core is raised as the same refusal here. None: no deadline.
         `metadata`: None for the caller's credential."""
-        call: Any = method(request, timeout=deadline, metadata=_metadata(metadata))
+        call: Any = method(request, timeout=deadline, metadata=self._metadata(metadata))
         try:
             async for answer in call:
                 yield answer
@@ -103,10 +124,3 @@ class CoreConnection:
             raise refusal from error
         finally:
             call.cancel()
-
-
-def _metadata(given: Metadata | None) -> Metadata:
-    """The metadata of a call: `given` or else the caller's credential, and the trace context."""
-    metadata = credential.get() if given is None else given
-    traceparent = trace_context.current()
-    return (*metadata, (trace_context.HEADER, traceparent)) if traceparent else metadata

@@ -12,13 +12,19 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.permissions import PermissionTables
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.routes import load_routes
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.statements import upsert
-from adapters.outbound.storage.tables import agent, agent_permission, channel_instance
+from adapters.outbound.storage.tables import (
+    agent,
+    agent_access,
+    agent_permission,
+    agent_team_permission,
+    channel_instance,
+)
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
-from domain.access.sharing import Level, Permission
+from domain.access.sharing import Grantee, Level, Permission
 from domain.agents.model import Agent, AgentDefinition, AgentTool, ApprovalRule, Prices, slug_of
 from domain.refusals import Conflict
 from domain.routing.resource import parse_resource
@@ -27,7 +33,8 @@ log = logging.getLogger(__name__)
 
 UNDECRYPTED = "its settings cannot be decrypted: CONFIG_ENCRYPTION_KEY lacks the key; enter them again"
 
-permission = agent_permission.c
+access = agent_access.c
+PERMISSIONS = PermissionTables(agent_permission, agent_team_permission, "agent_id")
 AGENT = columns_of(agent, "id slug name owner definition created_at updated_at trusted")
 
 
@@ -75,7 +82,7 @@ class PostgresAgents:
         return await self._one(_with_level(user_id).where(agent.c.slug == slug))
 
     async def of_user(self, user_id: str, after: int, limit: int) -> Sequence[Agent]:
-        readable = _with_level(user_id).where(permission.level >= Level.READ, agent.c.id > after)
+        readable = _with_level(user_id).where(access.level >= Level.READ, agent.c.id > after)
         return await self._many(readable.order_by(agent.c.id).limit(limit))
 
     async def all(self, after: int, limit: int) -> Sequence[Agent]:
@@ -83,9 +90,9 @@ class PostgresAgents:
         return await self._many(everybody.order_by(agent.c.id).limit(limit))
 
     async def running(self) -> Sequence[tuple[Agent, Mapping[str, Level]]]:
-        by_user = aggregate_order_by(permission.user_id, permission.user_id)
-        levels = aggregate_order_by(permission.level, permission.user_id)
-        joined = agent.join(agent_permission, permission.agent_id == agent.c.id)
+        by_user = aggregate_order_by(access.user_id, access.user_id)
+        levels = aggregate_order_by(access.level, access.user_id)
+        joined = agent.join(agent_access, access.agent_id == agent.c.id)
         statement = select(*AGENT, func.array_agg(by_user), func.array_agg(levels)).select_from(joined)
         rows = await self._database.fetch(statement.group_by(agent.c.id).order_by(agent.c.id))
         return [
@@ -143,22 +150,12 @@ class PostgresAgents:
         return bound
 
     async def permissions(self, agent_id: int) -> Sequence[Permission]:
-        levels = select(permission.user_id, permission.level).where(permission.agent_id == agent_id)
-        rows = await self._database.fetch(levels.order_by(permission.user_id))
-        return [Permission(user_id, Level(level)) for user_id, level in rows]
+        return await PERMISSIONS.of(self._database, agent_id)
 
-    async def grant(self, agent_id: int, user_id: str, level: Level) -> None:
-        if level is Level.NONE:
-            await self._database.execute(
-                delete(agent_permission).filter_by(agent_id=agent_id, user_id=user_id)
-            )
-        else:
-            values = {"user_id": user_id, "agent_id": agent_id, "level": int(level)}
-            try:
-                await self._database.execute(upsert(agent_permission, values))
-            except psycopg.errors.ForeignKeyViolation:
-                return  # the agent went away between the check and the grant: there is nothing to grant
+    async def grant(self, agent_id: int, grantee: Grantee, level: Level) -> bool:
+        granted = await PERMISSIONS.grant(self._database, agent_id, grantee, level)
         self._changed()
+        return granted
 
     async def _one(self, statement: Select[Any]) -> Agent | None:
         agents = await self._many(statement)
@@ -208,8 +205,8 @@ def _tool_document(tool: AgentTool) -> dict[str, object]:
 
 
 def _with_level(user_id: str) -> Select[Any]:
-    of_user = and_(permission.agent_id == agent.c.id, permission.user_id == user_id)
-    return select(*AGENT, permission.level).select_from(agent.outerjoin(agent_permission, of_user))
+    of_user = and_(access.agent_id == agent.c.id, access.user_id == user_id)
+    return select(*AGENT, access.level).select_from(agent.outerjoin(agent_access, of_user))
 
 
 def _taken(slug: str) -> Conflict:

@@ -16,6 +16,7 @@ from adapters.outbound.storage.codec import dump, storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.permissions import visible_to
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
 from adapters.outbound.storage.tables import channel_instance, link
@@ -128,7 +129,7 @@ class PostgresConnections:
         connected = select(*columns).select_from(link).join(channel_instance).order_by(instance.id)
         connected = connected.where(row.up_since.is_not(None), row.lease_until > func.now())
         if user_id is not None:
-            connected = connected.where(instance.user_id == user_id)
+            connected = connected.where(visible_to(user_id))
         return [LiveSocket(*socket) for socket in await self._database.fetch(connected)]
 
     async def cursor(self, instance_id: int) -> Mapping[str, object] | None:

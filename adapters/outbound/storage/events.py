@@ -195,6 +195,7 @@ class PostgresEventLog:
         parameters = {
             "cursor": cursor,
             "owner": wanted.owner,
+            "shared": sorted(wanted.shared),
             "kinds": sorted(wanted.kinds),
             "instances": sorted(wanted.instance_ids),
             "limit": limit,

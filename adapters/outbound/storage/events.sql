@@ -31,7 +31,9 @@ WITH page AS MATERIALIZED (
     SELECT p.*, coalesce(p.user_id, c.user_id) AS owner
     FROM page p LEFT JOIN channel_instance c ON c.id = p.instance_id
     WHERE p.kind = 'reset' OR (
-        (%(owner)s::text IS NULL OR coalesce(p.user_id, c.user_id) = %(owner)s)
+        (%(owner)s::text IS NULL OR coalesce(p.user_id, c.user_id) = %(owner)s OR (
+            p.user_id IS NULL AND p.instance_id = ANY(%(shared)s::bigint[])
+        ))
         AND (cardinality(%(kinds)s::text[]) = 0 OR p.kind = ANY(%(kinds)s))
         AND (cardinality(%(instances)s::bigint[]) = 0 OR p.instance_id = ANY(%(instances)s))
     )

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -27,12 +27,24 @@ from sqlalchemy import (
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import SQL
+from adapters.outbound.storage.permissions import PermissionTables, visible_to
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.routes import dump_routes, load_routes
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.tables import agent, channel_instance, event_log, inbox, outbox, queue
+from adapters.outbound.storage.tables import (
+    agent,
+    channel_instance,
+    event_log,
+    inbox,
+    instance_access,
+    instance_permission,
+    instance_team_permission,
+    outbox,
+    queue,
+)
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
+from domain.access.sharing import Grantee, InstanceLevel, Permission
 from domain.channels.messages import Event
 from domain.channels.model import REACTIONS
 from domain.instances.health import UNDECRYPTED
@@ -46,6 +58,7 @@ PAGE_ROWS = 500
 MOST_UNANSWERED = 50
 
 columns = channel_instance.c
+PERMISSIONS = PermissionTables(instance_permission, instance_team_permission, "instance_id")
 INSTANCE = columns_of(
     channel_instance,
     "id user_id channel_id channel_name config resource_id created_at updated_at status trusted routes fallback"
@@ -65,8 +78,8 @@ def retiring(instance_id: int) -> Update:
 
 
 def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
-    """Those of one user, or of all (None)."""
-    return instances if user_id is None else instances.where(columns.user_id == user_id)
+    """Those that one user sees, or all (None)."""
+    return instances if user_id is None else instances.where(visible_to(user_id))
 
 
 class PostgresInstances:
@@ -114,8 +127,30 @@ class PostgresInstances:
         instances = [self.read(*row[: len(INSTANCE)]) for row in rows]
         return instances, bool(rows) and rows[-1][-1] > len(rows)
 
-    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+    async def levels(self, user_id: str, instance_ids: Sequence[int]) -> Mapping[int, InstanceLevel]:
+        access = instance_access.c
+        levels = select(access.instance_id, func.max(access.level)).where(
+            access.user_id == user_id, access.instance_id.in_(instance_ids)
+        )
+        rows = await self._database.fetch(levels.group_by(access.instance_id))
+        return {instance_id: InstanceLevel(level) for instance_id, level in rows}
+
+    async def shared_ids(self, user_id: str) -> Sequence[int]:
+        ids = select(instance_access.c.instance_id).where(instance_access.c.user_id == user_id).distinct()
+        return await self._database.fetch_column(ids)
+
+    async def permissions(self, instance_id: int) -> Sequence[Permission]:
+        return await PERMISSIONS.of(self._database, instance_id)
+
+    async def grant(self, instance_id: int, grantee: Grantee, level: InstanceLevel) -> bool:
+        return await PERMISSIONS.grant(self._database, instance_id, grantee, level)
+
+    async def following(
+        self, user_id: str | None, after: int, limit: int, without: str | None = None
+    ) -> Sequence[Instance]:
         active = _of(ACTIVE_INSTANCES, user_id).where(columns.id > after)
+        if without is not None:
+            active = active.where(columns.user_id != without)
         return [self.read(*row) for row in await self._database.fetch(active.limit(limit))]
 
     async def names(self, user_id: str | None) -> Sequence[InstanceName]:

@@ -7,15 +7,19 @@ from hashlib import sha256
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, insert, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, insert, or_, select
 
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
-from adapters.outbound.storage.tables import api_key
-from domain.access.model import ApiKey, KeyKind, Role
+from adapters.outbound.storage.tables import api_key, app_user
+from adapters.outbound.storage.users import SEEN_AGAIN, mark_seen, raise_role
+from domain.access.model import FORMER_MEMBER, ApiKey, KeyKind, Role, Scope, lower_role, parse_role
 from ports.access import NewCredential
 
-KEY = columns_of(api_key, "id user_id role prefix created_at revoked_at kind name expires_at parent_id")
+KEY = columns_of(
+    api_key,
+    "id user_id role prefix created_at revoked_at kind name expires_at parent_id scopes created_by",
+)
 MOST_TRIES = 20
 """Wrong credentials of one address within `WINDOW`."""
 WINDOW = timedelta(minutes=15)
@@ -46,7 +50,16 @@ _PARENT_LIVES = exists().where(_parent.c.id == api_key.c.parent_id, _valid(_pare
 LIVE = and_(_valid(api_key.c), or_(api_key.c.parent_id.is_(None), _PARENT_LIVES))
 """Neither revoked nor expired at the parameter `now`, and its parent, where it has one, neither."""
 
-FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE)
+
+def _keys(*more: Any) -> Select[Any]:
+    """Keys, each with the role of its user."""
+    joined = api_key.outerjoin(app_user, app_user.c.id == api_key.c.user_id)
+    return select(*KEY, app_user.c.role.label("user_role"), *more).select_from(joined)
+
+
+FIND = _keys(app_user.c.last_seen_at).where(
+    api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE
+)
 """A constant, as each call of the API runs it."""
 
 
@@ -60,16 +73,23 @@ class PostgresKeys:
 
     async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
         parameters = {"hash": digest, "of_kind": kind, "now": now}
-        return _key(await self._database.fetch_one(FIND, parameters))
+        row = await self._database.fetch_one(FIND, parameters)
+        if row is None:
+            return None
+        *columns, last_seen_at = row
+        key = _known(columns)
+        if last_seen_at is None or now - last_seen_at > SEEN_AGAIN:
+            await self._database.execute(mark_seen(key.user_id, now))
+        return key
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
-        statement = select(*KEY, LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
+        statement = _keys(LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
         return _key(await self._database.fetch_one(statement, {"now": now}))
 
     async def add(self, new: NewCredential, now: datetime) -> ApiKey:
         added = insert(api_key).values(
             user_id=new.user_id,
-            role=new.role,
+            role=_stored(new.role),
             prefix=new.prefix,
             hash=new.digest,
             kind=new.kind,
@@ -77,9 +97,18 @@ class PostgresKeys:
             created_at=now,
             expires_at=new.expires_at,
             parent_id=new.parent_id,
+            scopes=None if new.scopes is None else sorted(new.scopes),
+            created_by=new.created_by,
+            address=new.address,
         )
-        [row] = await self._database.fetch(added.returning(*KEY))
-        return _known(*row)
+        async with self._database.transaction() as connection:
+            if new.kind is KeyKind.SESSION:  # its user may have lost a role meanwhile
+                await connection.run(mark_seen(new.user_id, now))
+            else:
+                await connection.run(raise_role(new.user_id, new.role, now))
+            row = await (await connection.run(added.returning(*KEY))).fetchone()
+        assert row is not None
+        return _known(row)
 
     async def list(
         self,
@@ -89,13 +118,13 @@ class PostgresKeys:
         after: int = 0,
         limit: int | None = None,
     ) -> Sequence[ApiKey]:
-        listed = select(*KEY, LIVE).where(api_key.c.kind == kind, api_key.c.id > after)
+        listed = _keys(LIVE).where(api_key.c.kind == kind, api_key.c.id > after)
         if user_id is not None:
             listed = listed.where(api_key.c.user_id == user_id)
         if kind is KeyKind.SESSION:
             listed = listed.where(LIVE)
         rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit), {"now": now})
-        return [_known(*row) for row in rows]
+        return [_known(row) for row in rows]
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
         return await self._database.execute(REVOKE, {"id": key_id, "now": now}) > 0
@@ -105,7 +134,7 @@ class PostgresKeys:
         return _key(await self._database.fetch_one(taken.returning(*KEY), {"now": now}))
 
     async def oldest(self, role: Role, user_id: str | None, now: datetime) -> ApiKey | None:
-        keys = select(*KEY).where(api_key.c.kind == KeyKind.KEY, api_key.c.role == role, LIVE)
+        keys = _keys().where(api_key.c.kind == KeyKind.KEY, api_key.c.role == _stored(role), LIVE)
         if user_id is not None:
             keys = keys.where(api_key.c.user_id == user_id)
         return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1), {"now": now}))
@@ -121,18 +150,35 @@ class PostgresKeys:
         return max(1.0, (until - now).total_seconds()) if tries > MOST_TRIES else None
 
 
+def _stored(role: Role) -> str:
+    """Processes of the former version know a member's keys by this name alone."""
+    return FORMER_MEMBER if role is Role.MEMBER else role
+
+
 def _key(row: tuple[Any, ...] | None) -> ApiKey | None:
-    return _known(*row) if row else None
+    return _known(row) if row else None
 
 
-def _known(
-    id: int,
-    user_id: str,
-    role: str,
-    prefix: str,
-    created: datetime,
-    revoked: datetime | None,
-    kind: str,
-    *rest: Any,
-) -> ApiKey:
-    return ApiKey(id, user_id, Role(role), prefix, created, revoked, KeyKind(kind), *rest)
+def _known(row: Sequence[Any]) -> ApiKey:
+    """A key of the columns `KEY`, the role of its user, and whether it lives; without the last it does. Its role is
+    not more than that of its user."""
+    columns, more = row[: len(KEY)], row[len(KEY) :]
+    id, user_id, role, prefix, created, revoked, kind, name, expires_at, parent_id, scopes, created_by = (
+        columns
+    )
+    user_role = more[0] if more else None
+    return ApiKey(
+        id,
+        user_id,
+        lower_role(parse_role(role), Role(user_role)) if user_role else parse_role(role),
+        prefix,
+        created,
+        revoked,
+        KeyKind(kind),
+        name,
+        expires_at,
+        parent_id,
+        None if scopes is None else tuple(map(Scope, scopes)),
+        created_by,
+        more[1] if len(more) > 1 else True,
+    )

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, waiting
@@ -24,6 +26,7 @@ log = logging.getLogger(__name__)
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 CANCEL_SECONDS = 0.5
 """What the server gets to end a statement whose caller was cancelled. psycopg itself waits ten seconds."""
@@ -91,6 +94,36 @@ RECONNECT_SECONDS = 2.0
 let the pool sleep on when the server is back."""
 
 
+@dataclass(eq=False)
+class _Unit:
+    """A transaction that the statements of one task run in, and what waits for its commit."""
+
+    connection: Connection
+    task: asyncio.Task[Any] | None
+    committed: list[Callable[[], object]] = field(default_factory=list)
+
+
+_unit: ContextVar[_Unit | None] = ContextVar("unit", default=None)
+
+
+def _current_unit() -> _Unit | None:
+    """The unit of this task. Tasks that it began have connections of their own."""
+    unit = _unit.get()
+    return unit if unit and unit.task is asyncio.current_task() else None
+
+
+def after_commit(work: Callable[P, object]) -> Callable[P, None]:
+    """Does `work` at once, and within a unit after its commit."""
+
+    def begin(*arguments: P.args, **named: P.kwargs) -> None:
+        if unit := _current_unit():
+            unit.committed.append(lambda: work(*arguments, **named))
+        else:
+            work(*arguments, **named)
+
+    return begin
+
+
 class Database:
     """A pool of autocommitting connections to one PostgreSQL.
 
@@ -133,6 +166,11 @@ class Database:
     async def connection(self, within: float | None = None) -> AsyncIterator[Connection]:
         """A connection for a moment. Raises `StorageAway` when the server is away, or the block takes more than
         `within` seconds."""
+        if unit := _current_unit():
+            # A statement that fails, and is caught, must not end the whole unit.
+            async with unit.connection.transaction():
+                yield unit.connection
+            return
         connection: Connection | None = None
         try:
             async with asyncio.timeout(within):
@@ -164,6 +202,19 @@ class Database:
         """A connection inside one transaction. What is done in it is `failures.retried` by the caller."""
         async with self.connection(within) as connection, connection.transaction():
             yield connection
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncIterator[None]:
+        """One transaction for all statements that this task runs in the block, whichever store runs them."""
+        async with self.transaction() as connection:
+            unit = _Unit(connection, asyncio.current_task())
+            token = _unit.set(unit)
+            try:
+                yield
+            finally:
+                _unit.reset(token)
+        for work in unit.committed:
+            work()
 
     @retried
     async def fetch(

@@ -10,6 +10,7 @@ import orjson
 from sqlalchemy import (
     BindParameter,
     Select,
+    Text,
     Update,
     UpdateBase,
     and_,
@@ -26,6 +27,7 @@ from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.conversations.earlier import in_own_sessions
 from adapters.outbound.storage.failures import by_halves, is_rolled_back, retried
 from adapters.outbound.storage.instances import INSTANCE, PostgresInstances, retiring
+from adapters.outbound.storage.permissions import visible_to
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
 from adapters.outbound.storage.statements import upsert_of_instance
@@ -114,8 +116,7 @@ _ALL = (
     .limit(bindparam("limit"))
 )
 """Primary keys."""
-_OF_USER = _ALL.where(instance.user_id == bindparam("user"))
-"""Index `channel_instance_by_user`."""
+_OF_USER = _ALL.where(visible_to(bindparam("user", type_=Text)))
 _RUN_NOW = (
     update(schedule)
     .where(row.instance_id == bindparam("id"))

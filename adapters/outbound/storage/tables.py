@@ -16,9 +16,11 @@ from sqlalchemy import (
     SmallInteger,
     Text,
     UniqueConstraint,
+    column,
     func,
     text,
 )
+from sqlalchemy import table as view
 
 from adapters.outbound.storage.schema import (
     Timestamp,
@@ -300,10 +302,79 @@ api_key = table(
     *required(Text, "kind name"),
     *optional(Timestamp, "expires_at"),
     *optional(BigInteger, "parent_id"),
+    *optional(ARRAY(Text), "scopes"),
+    *optional(Text, "created_by address"),
     index("api_key_by_kind", "kind id"),
     index("api_key_by_user", "user_id kind id"),
     index("api_key_by_parent", "parent_id", where="parent_id IS NOT NULL"),
     index("api_key_expiring", "expires_at", where="kind <> 'key'"),
+)
+
+app_user = table(
+    "app_user",
+    key("id", Text),
+    *required(Text, "name email role state"),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "last_seen_at"),
+    unique_index("app_user_email", "email", where="email <> ''"),
+)
+
+team = table(
+    "team",
+    identity(),
+    Column("name", Text, nullable=False, unique=True),
+    *required(Timestamp, "created_at"),
+)
+
+team_member = table(
+    "team_member",
+    reference("team_id", "team.id", primary_key=True),
+    reference("user_id", "app_user.id", primary_key=True),
+    *required(Boolean, "lead"),
+    index("team_member_by_user", "user_id team_id"),
+)
+
+instance_permission = table(
+    "instance_permission",
+    key("user_id", Text),
+    _instance(primary_key=True),
+    *required(SmallInteger, "level"),
+    index("instance_permission_by_instance", "instance_id"),
+)
+
+instance_team_permission = table(
+    "instance_team_permission",
+    reference("team_id", "team.id", primary_key=True),
+    _instance(primary_key=True),
+    *required(SmallInteger, "level"),
+    index("instance_team_permission_by_instance", "instance_id"),
+)
+
+agent_team_permission = table(
+    "agent_team_permission",
+    reference("team_id", "team.id", primary_key=True),
+    reference("agent_id", "agent.id", primary_key=True),
+    *required(SmallInteger, "level"),
+    index("agent_team_permission_by_agent", "agent_id"),
+)
+
+instance_access = view("instance_access", *map(column, ("user_id", "instance_id", "level")))
+"""By users' own permissions and by those of their teams: several rows where both are there."""
+agent_access = view("agent_access", *map(column, ("user_id", "agent_id", "level")))
+"""One row for each user and agent, with the highest level."""
+
+audit_entry = table(
+    "audit_entry",
+    identity(),
+    *required(Timestamp, "at"),
+    *required(Text, "user_id"),
+    *optional(BigInteger, "key_id session_id"),
+    *required(Text, "address action object result data request_id"),
+    *required(LargeBinary, "previous hash"),
+    index("audit_entry_by_user", "user_id id"),
+    index("audit_entry_by_action", "action id"),
+    index("audit_entry_by_object", "object id"),
+    index("audit_entry_by_age", "at"),
 )
 
 sign_in_try = table(

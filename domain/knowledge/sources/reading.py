@@ -138,7 +138,7 @@ class SourceReader:
             same = f"it is the same page as {got.address}, which is read too"
             raise PageRefused(PageStatus.SKIPPED, same)
         else:
-            caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.USER)
+            caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.MEMBER)
             file = IncomingFile(got.name, got.content, FileSource(page.id, got.address))
             try:
                 await self.uploads.upload(caller, source.base_id, one_piece(file), True)

@@ -6,14 +6,16 @@ from math import isfinite
 from urllib.parse import urldefrag, urlsplit
 
 from domain import limits
-from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.model import Caller, Scope
+from domain.access.sharing import Level, needs
 from domain.addresses import address_fault
+from domain.audit.model import Action
 from domain.knowledge.bases import LARGEST_ID, BaseAccess
 from domain.knowledge.rules import NO_BASE
 from domain.knowledge.sources.model import NewSource, PageStatus, Source, SourceKind, SourcePage, key_of
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
+from ports.audit import Audit
 from ports.knowledge import SourceStore
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 60.0 * 24 * 30
@@ -30,7 +32,9 @@ class SourceService:
     access: BaseAccess
     store: SourceStore
     wake: Callable[[], None]
+    audit: Audit
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def add_pages(self, caller: Caller, base_id: int, url: str, every: float | None) -> Source:
         """Has a web page or a sitemap read into the base, and again every so many minutes; one that the base has
         already gets the new interval and is read again. Needs UPDATE. Raises `Invalid`."""
@@ -40,13 +44,17 @@ class SourceService:
         interval = checked_interval(every)
         key = key_of(address)
         new = NewSource(base_id, SourceKind.WEB, address, key, user, caller.is_admin, interval)
-        source_id = await self.store.put(new)
-        source = None if source_id is None else await self.store.source(base_id, source_id)
-        if source is None:
-            raise NotFound(NO_BASE)
+        data = {"address": address, "every": interval}
+        async with self.audit.change(caller, Action.SOURCE_ADDED, f"base:{base_id}", data) as details:
+            source_id = await self.store.put(new)
+            source = None if source_id is None else await self.store.source(base_id, source_id)
+            if source is None:
+                raise NotFound(NO_BASE)
+            details["object"] = f"base:{base_id}/source:{source.id}"
         self.wake()
         return source
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> Page[Source, int]:
         """The newest first; `cursor`: 0 for the first page."""
         await self.access.inside(caller, base_id)
@@ -54,6 +62,7 @@ class SourceService:
         shown = sources[:limit]
         return Page(shown, shown[-1].id if len(sources) > limit else None)
 
+    @needs(Scope.KNOWLEDGE_READ)
     async def pages(
         self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
     ) -> Page[SourcePage, int]:
@@ -66,13 +75,16 @@ class SourceService:
         shown = pages[:limit]
         return Page(shown, shown[-1].id if len(pages) > limit else None)
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
         """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
         await self.access.require(caller, base_id, Level.UPDATE)
         source = await self._find(base_id, source_id)
-        await self.store.read_now(source.id)
+        async with self.audit.change(caller, Action.SOURCE_READ, f"base:{base_id}/source:{source.id}"):
+            await self.store.read_now(source.id)
         self.wake()
 
+    @needs(Scope.KNOWLEDGE_WRITE)
     async def remove(self, caller: Caller, base_id: int, source_id: int, *, keep_files: bool) -> None:
         """Removes a source, and its files unless they are to be kept. Needs UPDATE. Raises `Conflict` for a folder
         that a channel feeds."""
@@ -83,7 +95,11 @@ class SourceService:
                 f"channel instance {source.instance_id} feeds this folder into the base: take knowledgeBaseId out of"
                 " its configuration first"
             )
-        await self.store.remove(source.id, keep_files=keep_files)
+        data = {"address": source.address, "keepFiles": keep_files}
+        async with self.audit.change(
+            caller, Action.SOURCE_DELETED, f"base:{base_id}/source:{source.id}", data
+        ):
+            await self.store.remove(source.id, keep_files=keep_files)
         self.wake()
 
     async def _find(self, base_id: int, source_id: int) -> Source:

@@ -17,6 +17,13 @@ class ActivityHealth(TypedDict):
     lastErrorAt: str | None
 
 
+class Actor(TypedDict):
+    userId: str
+    keyId: int | None
+    sessionId: int | None
+    address: str
+
+
 class AddPages(TypedDict):
     url: str
     every: NotRequired[float | None]
@@ -43,12 +50,14 @@ class AgentExchange(TypedDict):
 
 
 class AgentPermission(TypedDict):
-    userId: str
+    userId: str | None
+    teamId: NotRequired[int | None]
     level: int
 
 
 class AgentPermissionBody(TypedDict):
-    userId: str
+    userId: NotRequired[str | None]
+    teamId: NotRequired[int | None]
     level: int
 
 
@@ -73,6 +82,24 @@ class Alive(TypedDict):
 class AskTurn(TypedDict):
     role: Literal["user", "assistant"]
     content: str
+
+
+class AuditEntry(TypedDict):
+    id: int
+    at: str
+    actor: Actor
+    action: str
+    object: str
+    result: str
+    data: dict[str, Any]
+    requestId: str
+    hash: str
+    previous: str
+
+
+class AuditLog(TypedDict):
+    entries: list[AuditEntry]
+    next: int | None
 
 
 class AuthUrl(TypedDict):
@@ -113,6 +140,13 @@ class ChangeSubscription(TypedDict):
     secret: NotRequired[str | None]
     url: NotRequired[str | None]
     status: NotRequired[Literal["active", "off"] | None]
+
+
+class ChangeUser(TypedDict):
+    name: NotRequired[str | None]
+    email: NotRequired[str | None]
+    role: NotRequired[Literal["responder", "member", "admin"] | None]
+    state: NotRequired[Literal["active", "suspended"] | None]
 
 
 class ChatMessageTaken(TypedDict):
@@ -216,7 +250,23 @@ class Counts(TypedDict):
 
 class CreateKey(TypedDict):
     name: NotRequired[str | None]
-    role: NotRequired[Literal["user", "admin"]]
+    role: NotRequired[Literal["responder", "member", "admin"]]
+    scopes: NotRequired[
+        list[
+            Literal[
+                "instances:read",
+                "instances:write",
+                "conversations:read",
+                "messages:send",
+                "knowledge:read",
+                "knowledge:write",
+                "events:read",
+                "agents:write",
+                "admin",
+            ]
+        ]
+        | None
+    ]
     userId: NotRequired[str | None]
     expiresInDays: NotRequired[int | None]
 
@@ -232,6 +282,13 @@ class CreateSubscription(TypedDict):
     instanceIds: NotRequired[list[InstanceId] | None]
     secret: NotRequired[str | None]
     url: str
+
+
+class CreateUser(TypedDict):
+    id: str
+    name: NotRequired[str | None]
+    email: NotRequired[str | None]
+    role: NotRequired[Literal["responder", "member", "admin"]]
 
 
 class CreatedInstance(TypedDict):
@@ -464,6 +521,22 @@ class InstanceName(TypedDict):
     channelName: str
 
 
+class InstancePermission(TypedDict):
+    userId: str | None
+    teamId: NotRequired[int | None]
+    level: int
+
+
+class InstancePermissionBody(TypedDict):
+    userId: NotRequired[str | None]
+    teamId: NotRequired[int | None]
+    level: int
+
+
+class InstancePermissions(TypedDict):
+    permissions: list[InstancePermission]
+
+
 class InstanceState(TypedDict):
     instance: InstanceName
     health: InstanceHealth
@@ -473,20 +546,6 @@ class InstanceState(TypedDict):
 
 class InstanceTrust(TypedDict):
     trusted: bool
-
-
-class KeyRecord(TypedDict):
-    id: int
-    userId: str
-    role: Literal["user", "admin"]
-    kind: Literal["key", "session"]
-    name: str
-    prefix: str
-    live: bool
-    createdAt: str
-    expiresAt: str | None
-    revokedAt: str | None
-    parentId: int | None
 
 
 class KnowledgeBase(TypedDict):
@@ -526,6 +585,16 @@ class ListedKnowledgeBase(TypedDict):
     created_at: str
     updated_at: str
     permission_level: int
+
+
+class Member(TypedDict):
+    userId: str
+    lead: bool
+
+
+class MemberToSave(TypedDict):
+    userId: str
+    lead: NotRequired[bool]
 
 
 class MessageFile(TypedDict):
@@ -571,7 +640,8 @@ Period: TypeAlias = Literal["hour", "day"]
 
 
 class Permission(TypedDict):
-    userId: str
+    userId: str | None
+    teamId: NotRequired[int | None]
     permission_level: int
 
 
@@ -662,6 +732,9 @@ class ResourceRules(TypedDict):
     fault: str
 
 
+Role: TypeAlias = Literal["responder", "member", "admin"]
+
+
 RouteHours = TypedDict(
     "RouteHours",
     {
@@ -707,6 +780,19 @@ class ScheduleList(TypedDict):
     next: int | None
 
 
+Scope: TypeAlias = Literal[
+    "instances:read",
+    "instances:write",
+    "conversations:read",
+    "messages:send",
+    "knowledge:read",
+    "knowledge:write",
+    "events:read",
+    "agents:write",
+    "admin",
+]
+
+
 class SearchRequest(TypedDict):
     query: str
     topK: NotRequired[int]
@@ -738,7 +824,8 @@ class SetHandler(TypedDict):
 
 
 class SetPermission(TypedDict):
-    userId: str
+    userId: NotRequired[str | None]
+    teamId: NotRequired[int | None]
     permission_level: int
 
 
@@ -820,6 +907,18 @@ class SubscriptionAnswer(TypedDict):
 
 class SubscriptionList(TypedDict):
     subscriptions: list[EventSubscription]
+    next: int | None
+
+
+class Team(TypedDict):
+    id: int
+    name: str
+    members: list[Member]
+    createdAt: str
+
+
+class TeamList(TypedDict):
+    teams: list[Team]
     next: int | None
 
 
@@ -923,6 +1022,9 @@ class Usage(TypedDict):
     outputTokens: int
 
 
+UserState: TypeAlias = Literal["active", "suspended"]
+
+
 class VerificationProviders(TypedDict):
     success: bool
     providers: dict[str, bool]
@@ -993,6 +1095,11 @@ class AskAnswer(TypedDict):
 class AskRequest(TypedDict):
     question: str
     history: NotRequired[list[AskTurn]]
+
+
+class ChangeTeam(TypedDict):
+    name: NotRequired[str | None]
+    members: NotRequired[list[MemberToSave] | None]
 
 
 class ChannelDefinition(TypedDict):
@@ -1072,10 +1179,9 @@ class ConversationMessage(TypedDict):
     route: NotRequired[str | None]
 
 
-class CreatedKeyAnswer(TypedDict):
-    success: bool
-    key: KeyRecord
-    token: str
+class CreateTeam(TypedDict):
+    name: str
+    members: NotRequired[list[MemberToSave]]
 
 
 class DeadLetter(TypedDict):
@@ -1142,13 +1248,36 @@ class HealthList(TypedDict):
     next: str | None
 
 
-class KeyList(TypedDict):
-    keys: list[KeyRecord]
-    next: int | None
+class KeyRecord(TypedDict):
+    id: int
+    userId: str
+    role: Role
+    scopes: list[Scope] | None
+    createdBy: str | None
+    kind: Literal["key", "session"]
+    name: str
+    prefix: str
+    live: bool
+    createdAt: str
+    expiresAt: str | None
+    revokedAt: str | None
+    parentId: int | None
 
 
 class KnowledgeBaseList(TypedDict):
     knowledgeBases: list[ListedKnowledgeBase]
+
+
+class MeAnswer(TypedDict):
+    id: str
+    name: str
+    email: str
+    role: Role
+    state: UserState
+    createdAt: str
+    lastSeenAt: str | None
+    scopes: list[Scope] | None
+    teams: list[Team]
 
 
 class MessageList(TypedDict):
@@ -1241,6 +1370,21 @@ class UploadAnswer(TypedDict):
     mimeType: NotRequired[str | None]
 
 
+class User(TypedDict):
+    id: str
+    name: str
+    email: str
+    role: Role
+    state: UserState
+    createdAt: str
+    lastSeenAt: str | None
+
+
+class UserList(TypedDict):
+    users: list[User]
+    next: str | None
+
+
 class VerifiedIdentities(TypedDict):
     success: bool
     identities: list[VerifiedIdentity]
@@ -1263,9 +1407,20 @@ class CreateInstance(TypedDict):
     id: NotRequired[int | None]
 
 
+class CreatedKeyAnswer(TypedDict):
+    success: bool
+    key: KeyRecord
+    token: str
+
+
 class FeedbackList(TypedDict):
     feedback: list[FeedbackRecord]
     next: str | None
+
+
+class KeyList(TypedDict):
+    keys: list[KeyRecord]
+    next: int | None
 
 
 class ResourceTrial(TypedDict):
@@ -1292,6 +1447,7 @@ class ChannelInstance(TypedDict):
     channelType: str
     channelTypeName: str
     trusted: bool
+    permissionLevel: NotRequired[int | None]
     publicId: NotRequired[str | None]
     embedTag: NotRequired[str | None]
     routes: NotRequired[list[Route]]

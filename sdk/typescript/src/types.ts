@@ -74,7 +74,7 @@ export interface paths {
         };
         /**
          * The caller's instances
-         * @description The active instances of the caller, ordered by id.
+         * @description The active instances of the caller, ordered by id. With `scope=shared` or `scope=all` each has `permissionLevel`.
          */
         get: operations["list_instances_api_agent_channel_instances_get"];
         put?: never;
@@ -291,6 +291,30 @@ export interface paths {
          * @description Hands a message to the resource as if it had just come, and takes it off the list.
          */
         post: operations["release_api_agent_channel_instances__instanceId__unanswered__unansweredId__release_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/channel-instances/{instanceId}/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * With whom an instance is shared; needs MANAGE
+         * @description Users and teams, and their levels. The owner is not among them.
+         */
+        get: operations["list_permissions_api_agent_channel_instances__instanceId__permissions_get"];
+        /**
+         * Share an instance, or stop sharing it; needs MANAGE
+         * @description Gives a user or a team a level, or takes it away with 0. 1 VIEW: conversations, health, deliveries. 2 ANSWER: take over, answer, send first, replay. 3 MANAGE: change, delete, share.
+         */
+        put: operations["set_permission_api_agent_channel_instances__instanceId__permissions_put"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -762,12 +786,12 @@ export interface paths {
         };
         /**
          * Who may use an agent; needs DELETE
-         * @description Users and their levels.
+         * @description Users and teams, and their levels.
          */
         get: operations["list_permissions_api_agent_agents__agentId__permissions_get"];
         /**
          * Share an agent, or stop sharing it; needs DELETE
-         * @description Gives a user a level, or takes it away with 0.
+         * @description Gives a user or a team a level, or takes it away with 0.
          */
         put: operations["set_permission_api_agent_agents__agentId__permissions_put"];
         post?: never;
@@ -984,7 +1008,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other users, and with the role admin.
+         * @description The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other users, and with a role above their own. A key with scopes makes keys only if `admin` is among them.
          */
         post: operations["create_api_agent_keys_post"];
         delete?: never;
@@ -1008,6 +1032,170 @@ export interface paths {
          * @description Ends the key or the session at once, with all sessions and keys that were made with it.
          */
         delete: operations["revoke_api_agent_keys__keyId__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who calls
+         * @description The user of the call, with what the call may do, and the teams.
+         */
+        get: operations["me_api_agent_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Users; for admins
+         * @description Ordered by id. A user appears with the first key, or the first call of a service for them.
+         */
+        get: operations["list_users_api_agent_users_get"];
+        put?: never;
+        /**
+         * Make a user; for admins
+         * @description 409 where the id or the e-mail address is taken.
+         */
+        post: operations["create_user_api_agent_users_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One user; for admins
+         * @description One user, with role and state.
+         */
+        get: operations["get_user_api_agent_users__userId__get"];
+        /**
+         * Change or suspend a user; for admins
+         * @description Fields that are left out stay. Suspending ends all keys and sessions at once. 409 for the last admin.
+         */
+        put: operations["change_user_api_agent_users__userId__put"];
+        post?: never;
+        /**
+         * Delete a user; for admins
+         * @description Ends keys, sessions, permissions and memberships. 409 where they own something and `successor` is missing.
+         */
+        delete: operations["delete_user_api_agent_users__userId__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Teams
+         * @description Those that the caller is a member of, for an admin all; ordered by id.
+         */
+        get: operations["list_teams_api_agent_teams_get"];
+        put?: never;
+        /**
+         * Make a team; for admins
+         * @description 409 where the name is taken.
+         */
+        post: operations["create_team_api_agent_teams_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/teams/{teamId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One team
+         * @description One team with its members, for them and for admins.
+         */
+        get: operations["get_team_api_agent_teams__teamId__get"];
+        /**
+         * Change a team
+         * @description Admins change all of it, those who lead it its members. Fields that are left out stay.
+         */
+        put: operations["change_team_api_agent_teams__teamId__put"];
+        post?: never;
+        /**
+         * Delete a team; for admins
+         * @description Its permissions end.
+         */
+        delete: operations["delete_team_api_agent_teams__teamId__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what, the latest first; for admins
+         * @description Each entry was stored in the transaction of its change, and carries the hash of the one before.
+         */
+        get: operations["list_entries_api_agent_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log; for admins
+         * @description The entries of the list as a file. In CSV a text that a spreadsheet would take for a formula begins with '.
+         */
+        get: operations["export_entries_api_agent_audit_export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1843,7 +2031,7 @@ export interface paths {
         get: operations["list_permissions_api_agent_kb__id__permissions_get"];
         /**
          * Share a knowledge base, or stop sharing it; needs DELETE
-         * @description Gives a user a level, or takes it away with 0. Needs level 3 (DELETE).
+         * @description Gives a user or a team a level, or takes it away with 0. Needs level 3 (DELETE).
          */
         put: operations["set_permission_api_agent_kb__id__permissions_put"];
         post?: never;
@@ -2082,6 +2270,29 @@ export interface components {
             /** Lasterrorat */
             lastErrorAt: string | null;
         };
+        /** Actor */
+        Actor: {
+            /**
+             * Userid
+             * @description Empty: a command on the server, or the service itself.
+             */
+            userId: string;
+            /**
+             * Keyid
+             * @description The API key of the call.
+             */
+            keyId: number | null;
+            /**
+             * Sessionid
+             * @description The session of the call.
+             */
+            sessionId: number | null;
+            /**
+             * Address
+             * @description Where the call came from; empty where nobody knows.
+             */
+            address: string;
+        };
         /** AddPages */
         AddPages: {
             /**
@@ -2259,15 +2470,28 @@ export interface components {
         };
         /** AgentPermission */
         AgentPermission: {
-            /** Userid */
-            userId: string;
+            /**
+             * Userid
+             * @description Null for a team.
+             */
+            userId: string | null;
+            /**
+             * Teamid
+             * @description Present only for a team.
+             */
+            teamId?: number | null;
             /** Level */
             level: number;
         };
         /** AgentPermissionBody */
         AgentPermissionBody: {
-            /** Userid */
-            userId: string;
+            /**
+             * Userid
+             * @description Either a user or a team.
+             */
+            userId?: string | null;
+            /** Teamid */
+            teamId?: number | null;
             /**
              * Level
              * @description 0 revokes, 1 READ, 2 UPDATE, 3 DELETE.
@@ -2356,6 +2580,49 @@ export interface components {
             /** Content */
             content: string;
         };
+        /** AuditEntry */
+        AuditEntry: {
+            /** Id */
+            id: number;
+            /** At */
+            at: string;
+            actor: components["schemas"]["Actor"];
+            /** Action */
+            action: string;
+            /** Object */
+            object: string;
+            /**
+             * Result
+             * @description done, or refused.
+             */
+            result: string;
+            /**
+             * Data
+             * @description What changed; secrets as `changed`.
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Requestid */
+            requestId: string;
+            /**
+             * Hash
+             * @description SHA-256 over this entry and `previous`, in hexadecimal.
+             */
+            hash: string;
+            /**
+             * Previous
+             * @description The hash of the entry before; empty for the first one.
+             */
+            previous: string;
+        };
+        /** AuditLog */
+        AuditLog: {
+            /** Entries */
+            entries: components["schemas"]["AuditEntry"][];
+            /** Next */
+            next: number | null;
+        };
         /** AuthUrl */
         AuthUrl: {
             /** Success */
@@ -2430,6 +2697,30 @@ export interface components {
              */
             status?: ("active" | "off") | null;
         };
+        /** ChangeTeam */
+        ChangeTeam: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Members
+             * @description All members from then on.
+             */
+            members?: components["schemas"]["MemberToSave"][] | null;
+        };
+        /** ChangeUser */
+        ChangeUser: {
+            /** Name */
+            name?: string | null;
+            /** Email */
+            email?: string | null;
+            /** Role */
+            role?: ("responder" | "member" | "admin") | null;
+            /**
+             * State
+             * @description Suspending ends all keys and sessions of the user.
+             */
+            state?: ("active" | "suspended") | null;
+        };
         /** ChannelDefinition */
         ChannelDefinition: {
             /** Id */
@@ -2501,6 +2792,11 @@ export interface components {
              * @description An admin takes the owner's word for who the senders are.
              */
             trusted: boolean;
+            /**
+             * Permissionlevel
+             * @description Present only with `scope`: 1 VIEW, 2 ANSWER, 3 MANAGE. Below 3 secrets are masked.
+             */
+            permissionLevel?: number | null;
             /**
              * Publicid
              * @description Present only for web-chat: by it web pages name the instance.
@@ -2974,10 +3270,15 @@ export interface components {
             name?: string | null;
             /**
              * Role
-             * @default user
+             * @default member
              * @enum {string}
              */
-            role?: "user" | "admin";
+            role?: "responder" | "member" | "admin";
+            /**
+             * Scopes
+             * @description What the key may be used for; without it, for all that its user may do.
+             */
+            scopes?: ("instances:read" | "instances:write" | "conversations:read" | "messages:send" | "knowledge:read" | "knowledge:write" | "events:read" | "agents:write" | "admin")[] | null;
             /**
              * Userid
              * @description The user whom it stands for; without it the caller. Another one only by an admin.
@@ -3025,6 +3326,32 @@ export interface components {
              * @description The address that events are pushed to.
              */
             url: string;
+        };
+        /** CreateTeam */
+        CreateTeam: {
+            /** Name */
+            name: string;
+            /**
+             * Members
+             * @description At most 500.
+             * @default []
+             */
+            members?: components["schemas"]["MemberToSave"][];
+        };
+        /** CreateUser */
+        CreateUser: {
+            /** Id */
+            id: string;
+            /** Name */
+            name?: string | null;
+            /** Email */
+            email?: string | null;
+            /**
+             * Role
+             * @default member
+             * @enum {string}
+             */
+            role?: "responder" | "member" | "admin";
         };
         /** CreatedInstance */
         CreatedInstance: {
@@ -3704,6 +4031,41 @@ export interface components {
             /** Channelname */
             channelName: string;
         };
+        /** InstancePermission */
+        InstancePermission: {
+            /**
+             * Userid
+             * @description Null for a team.
+             */
+            userId: string | null;
+            /**
+             * Teamid
+             * @description Present only for a team.
+             */
+            teamId?: number | null;
+            /** Level */
+            level: number;
+        };
+        /** InstancePermissionBody */
+        InstancePermissionBody: {
+            /**
+             * Userid
+             * @description Either a user or a team.
+             */
+            userId?: string | null;
+            /** Teamid */
+            teamId?: number | null;
+            /**
+             * Level
+             * @description 0 revokes, 1 VIEW, 2 ANSWER, 3 MANAGE.
+             */
+            level: number;
+        };
+        /** InstancePermissions */
+        InstancePermissions: {
+            /** Permissions */
+            permissions: components["schemas"]["InstancePermission"][];
+        };
         /** InstanceState */
         InstanceState: {
             instance: components["schemas"]["InstanceName"];
@@ -3733,11 +4095,18 @@ export interface components {
             id: number;
             /** Userid */
             userId: string;
+            /** @description What it may do at most. */
+            role: components["schemas"]["Role"];
             /**
-             * Role
-             * @enum {string}
+             * Scopes
+             * @description What it may be used for; null: for all that its user may do.
              */
-            role: "user" | "admin";
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * Createdby
+             * @description Null: a command on the server.
+             */
+            createdBy: string | null;
             /**
              * Kind
              * @enum {string}
@@ -3855,6 +4224,49 @@ export interface components {
              */
             permission_level: number;
         };
+        /** MeAnswer */
+        MeAnswer: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Email */
+            email: string;
+            /** @description What this call may do: a key may have less than its user. */
+            role: components["schemas"]["Role"];
+            state: components["schemas"]["UserState"];
+            /** Createdat */
+            createdAt: string;
+            /** Lastseenat */
+            lastSeenAt: string | null;
+            /**
+             * Scopes
+             * @description Of the key; null: all.
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /** Teams */
+            teams: components["schemas"]["Team"][];
+        };
+        /** Member */
+        Member: {
+            /** Userid */
+            userId: string;
+            /**
+             * Lead
+             * @description They may change the members of the team.
+             */
+            lead: boolean;
+        };
+        /** MemberToSave */
+        MemberToSave: {
+            /** Userid */
+            userId: string;
+            /**
+             * Lead
+             * @default false
+             */
+            lead?: boolean;
+        };
         /** MessageFile */
         MessageFile: {
             /** Name */
@@ -3966,8 +4378,16 @@ export interface components {
         Period: "hour" | "day";
         /** Permission */
         Permission: {
-            /** Userid */
-            userId: string;
+            /**
+             * Userid
+             * @description Null for a team.
+             */
+            userId: string | null;
+            /**
+             * Teamid
+             * @description Present only for a team.
+             */
+            teamId?: number | null;
             /** Permission Level */
             permission_level: number;
         };
@@ -4213,6 +4633,13 @@ export interface components {
             /** @description null where the resource was not asked. */
             answer: components["schemas"]["TrialAnswer"] | null;
         };
+        /**
+         * Role
+         * @description What a user may do in the installation: a responder works on what is shared with them, a member also on what
+         *     they make themselves, an admin on everything.
+         * @enum {string}
+         */
+        Role: "responder" | "member" | "admin";
         /** Route */
         Route: {
             when: components["schemas"]["RouteCondition"];
@@ -4376,6 +4803,12 @@ export interface components {
             /** Next */
             next: number | null;
         };
+        /**
+         * Scope
+         * @description What an API key may be used for, within the role of its user.
+         * @enum {string}
+         */
+        Scope: "instances:read" | "instances:write" | "conversations:read" | "messages:send" | "knowledge:read" | "knowledge:write" | "events:read" | "agents:write" | "admin";
         /** SearchAnswer */
         SearchAnswer: {
             /** Results */
@@ -4531,8 +4964,13 @@ export interface components {
         };
         /** SetPermission */
         SetPermission: {
-            /** Userid */
-            userId: string;
+            /**
+             * Userid
+             * @description Either a user or a team.
+             */
+            userId?: string | null;
+            /** Teamid */
+            teamId?: number | null;
             /**
              * Permission Level
              * @description 0 revokes, 1 READ, 2 UPDATE, 3 DELETE.
@@ -4716,6 +5154,24 @@ export interface components {
         SubscriptionList: {
             /** Subscriptions */
             subscriptions: components["schemas"]["EventSubscription"][];
+            /** Next */
+            next: number | null;
+        };
+        /** Team */
+        Team: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Members */
+            members: components["schemas"]["Member"][];
+            /** Createdat */
+            createdAt: string;
+        };
+        /** TeamList */
+        TeamList: {
+            /** Teams */
+            teams: components["schemas"]["Team"][];
             /** Next */
             next: number | null;
         };
@@ -5029,6 +5485,43 @@ export interface components {
              */
             outputTokens: number;
         };
+        /** User */
+        User: {
+            /** Id */
+            id: string;
+            /**
+             * Name
+             * @description Empty where nobody said it.
+             */
+            name: string;
+            /**
+             * Email
+             * @description In lower case; empty where it is not known.
+             */
+            email: string;
+            role: components["schemas"]["Role"];
+            state: components["schemas"]["UserState"];
+            /** Createdat */
+            createdAt: string;
+            /**
+             * Lastseenat
+             * @description The last call, to about five minutes.
+             */
+            lastSeenAt: string | null;
+        };
+        /** UserList */
+        UserList: {
+            /** Users */
+            users: components["schemas"]["User"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * UserState
+         * @description A suspended user has no key and no session any more.
+         * @enum {string}
+         */
+        UserState: "active" | "suspended";
         /** VerificationProviders */
         VerificationProviders: {
             /** Success */
@@ -5185,7 +5678,10 @@ export interface operations {
     };
     list_instances_api_agent_channel_instances_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `shared`: those of others that are shared with the caller; `all`: both, for an admin those of everybody. */
+                scope?: "own" | "shared" | "all";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5533,6 +6029,54 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Accepted"];
                 };
+            };
+        };
+    };
+    list_permissions_api_agent_channel_instances__instanceId__permissions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an instance. */
+                instanceId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstancePermissions"];
+                };
+            };
+        };
+    };
+    set_permission_api_agent_channel_instances__instanceId__permissions_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an instance. */
+                instanceId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstancePermissionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -6663,6 +7207,336 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    me_api_agent_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeAnswer"];
+                };
+            };
+        };
+    };
+    list_users_api_agent_users_get: {
+        parameters: {
+            query?: {
+                /** @description What an id, a name or an e-mail address begins with. */
+                query?: string;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+        };
+    };
+    create_user_api_agent_users_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUser"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    get_user_api_agent_users__userId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    change_user_api_agent_users__userId__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeUser"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    delete_user_api_agent_users__userId__delete: {
+        parameters: {
+            query?: {
+                /** @description The user who gets what this one owns: instances, knowledge bases, agents. */
+                successor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_teams_api_agent_teams_get: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamList"];
+                };
+            };
+        };
+    };
+    create_team_api_agent_teams_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTeam"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Team"];
+                };
+            };
+        };
+    };
+    get_team_api_agent_teams__teamId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a team. */
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Team"];
+                };
+            };
+        };
+    };
+    change_team_api_agent_teams__teamId__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a team. */
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTeam"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Team"];
+                };
+            };
+        };
+    };
+    delete_team_api_agent_teams__teamId__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a team. */
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_entries_api_agent_audit_get: {
+        parameters: {
+            query?: {
+                /** @description Only what this user did. */
+                actor?: string;
+                /** @description One action, or all on a kind of object. */
+                action?: string;
+                /** @description Only on this object. */
+                object?: string;
+                /** @description Not before this time. */
+                after?: string | null;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+        };
+    };
+    export_entries_api_agent_audit_export_get: {
+        parameters: {
+            query?: {
+                /** @description CSV, or one JSON object on each line. */
+                format?: "csv" | "ndjson";
+                /** @description Only what this user did. */
+                actor?: string;
+                /** @description One action, or all on a kind of object. */
+                action?: string;
+                /** @description Only on this object. */
+                object?: string;
+                /** @description Not before this time. */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, the latest first, at most 100,000. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
             };
         };
     };

@@ -263,7 +263,7 @@ def ends_session(scene: Scene) -> None:
 def session_works(scene: Scene) -> None:
     who = scene.owner_of_session()
     assert who is not None
-    assert (who.user_id, who.role) == ("ann", Role.USER)
+    assert (who.user_id, who.role) == ("ann", Role.MEMBER)
 
 
 @then("her session works no longer")
@@ -426,7 +426,7 @@ def expires_in(scene: Scene, days: int) -> None:
 @given("ann has a key that expires in 2 days alone")
 def has_expiring_key(scene: Scene) -> None:
     access, now = scene.world.container.access(), scene.world.clock.now()
-    scene.world.run(access.create_key("ann", Role.USER, expires_at=now + timedelta(days=2)))
+    scene.world.run(access.create_key("ann", Role.MEMBER, expires_at=now + timedelta(days=2)))
 
 
 @given("her session makes a key")

@@ -57,7 +57,7 @@ def chromium() -> Iterator[Browser]:
 
 def session_of(world: ServedWorld, user: str) -> str:
     """The token of a session of a user; that of "admin" is an admin's."""
-    key = world.key_of(user, Role.ADMIN if user == "admin" else Role.USER)
+    key = world.key_of(user, Role.ADMIN if user == "admin" else Role.MEMBER)
     return world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1")).token
 
 

@@ -40,7 +40,7 @@ class Furnished:
         base, file = self._knowledge()
         subscription, push = world.run(self._subscription())
         world.run(self._identity_and_schedule())
-        key, _ = world.run(world.container.access().create_key(user, Role.USER, text[:100]))
+        key, _ = world.run(world.container.access().create_key(user, Role.MEMBER, text[:100]))
         session = conversation_path(instance, text).rpartition("/")[2]
         self.parameters = {
             "instance": str(instance),

@@ -41,7 +41,7 @@ class Talks:
 
     def api(self, method: str, path: str, user: str = "", **options: Any) -> httpx.Response:
         who = user or self.user
-        key = self.world.key_of(who, Role.ADMIN if who == "admin" else Role.USER)
+        key = self.world.key_of(who, Role.ADMIN if who == "admin" else Role.MEMBER)
         headers = {"authorization": f"Bearer {key}"}
         answer = plain_request(method, self.world.url + path, headers=headers, **options)
         assert answer.status_code < 400, answer.text

@@ -105,7 +105,7 @@ def strange(answer: httpx.Response) -> list[str]:
     return found + (["a template was run"] if "<b hacked" in answer.text or ">49<" in answer.text else [])
 
 
-def a_client(world: ServedWorld, user: str, role: Role = Role.USER) -> httpx.Client:
+def a_client(world: ServedWorld, user: str, role: Role = Role.MEMBER) -> httpx.Client:
     key = world.key_of(user, role)
     session = world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1"))
     return plain_client(world.url, cookies={SESSION: session.token})
@@ -179,7 +179,7 @@ def owned(method: str, furnished: Furnished) -> Iterator[str]:
 
 
 def test_what_belongs_to_somebody_else_is_refused_on_every_page(world: ServedWorld) -> None:
-    furnished = Furnished(world, "ann", Role.USER, "of ann alone")
+    furnished = Furnished(world, "ann", Role.MEMBER, "of ann alone")
     with a_client(world, "bob") as bob:
         for address in owned("GET", furnished):
             answer = bob.get(address)
@@ -189,7 +189,7 @@ def test_what_belongs_to_somebody_else_is_refused_on_every_page(world: ServedWor
 
 def test_what_belongs_to_somebody_else_is_changed_by_no_form(world: ServedWorld) -> None:
     """Bob sends all forms of ann's pages, with his own token."""
-    furnished = Furnished(world, "ann", Role.USER, "of ann alone")
+    furnished = Furnished(world, "ann", Role.MEMBER, "of ann alone")
     forms: dict[str, list[dict[str, str]]] = {}
     with a_client(world, "ann") as ann, a_client(world, "bob") as bob:
         for address in owned("GET", furnished):
@@ -205,7 +205,7 @@ def test_what_belongs_to_somebody_else_is_changed_by_no_form(world: ServedWorld)
 
 
 def test_forms_of_other_sites_are_refused(world: ServedWorld) -> None:
-    furnished = Furnished(world, "ann", Role.USER, "x")
+    furnished = Furnished(world, "ann", Role.MEMBER, "x")
     with a_client(world, "ann") as ann:
         token = token_of(ann)
         foreign = {"origin": "https://evil.example"}
@@ -243,7 +243,7 @@ def test_nothing_is_shown_without_a_session_or_with_one_whose_key_is_revoked(wor
 
 def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:
     """The service key alone would be everybody; a cookie with a key is no session."""
-    furnished = Furnished(world, "ann", Role.USER, "of ann alone")
+    furnished = Furnished(world, "ann", Role.MEMBER, "of ann alone")
     bearer = {"authorization": f"Bearer {SERVICE_KEY}"}
     ways: dict[str, tuple[dict[str, Any], int]] = {
         "no name": ({**bearer}, 403),
@@ -300,7 +300,7 @@ def with_secrets(world: ServedWorld, channel: AnyChannel) -> int:
 
 def test_no_page_is_framed_or_runs_what_it_does_not_have(world: ServedWorld) -> None:
     """All HTML of the gateway: the console's for somebody with and without a session, and what stands beside it."""
-    furnished = Furnished(world, "ann", Role.USER, "x")
+    furnished = Furnished(world, "ann", Role.MEMBER, "x")
     beside = (
         "/docs",
         "/api/agent/verification/callback/gaming-chat?state=x&code=y",

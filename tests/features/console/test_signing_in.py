@@ -172,6 +172,6 @@ def _(scene: Scene) -> None:
     page = scene.window.page
     page.get_by_role("alert").get_by_role("link").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    _, secret = scene.world.run(scene.access.create_key("ann", Role.USER))
+    _, secret = scene.world.run(scene.access.create_key("ann", Role.MEMBER))
     page.get_by_label("API key").fill(secret)
     page.get_by_label("API key").press("Enter")

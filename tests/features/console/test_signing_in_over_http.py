@@ -38,7 +38,7 @@ def nobody(world: ServedWorld) -> Any:
 
 
 def test_a_link_is_used_up_by_its_button_alone(world: ServedWorld, nobody: httpx.Client) -> None:
-    link = world.run(world.container.access().create_link("ann", Role.USER))
+    link = world.run(world.container.access().create_link("ann", Role.MEMBER))
     for _ in range(3):
         page = nobody.get(SIGN_IN, params={"link": link})
         assert page.status_code == 200
@@ -52,7 +52,7 @@ def test_a_link_is_used_up_by_its_button_alone(world: ServedWorld, nobody: httpx
 
 
 def test_a_link_that_was_used_says_how_to_get_another(world: ServedWorld, nobody: httpx.Client) -> None:
-    link = world.run(world.container.access().create_link("ann", Role.USER))
+    link = world.run(world.container.access().create_link("ann", Role.MEMBER))
     world.run(world.container.use_cases().sessions.sign_in(link, "192.0.2.1"))
     answer = post(nobody, SIGN_IN, SIGN_IN, credential=link)
     assert answer.status_code == 401
@@ -61,7 +61,7 @@ def test_a_link_that_was_used_says_how_to_get_another(world: ServedWorld, nobody
 
 
 def test_a_link_that_is_clicked_twice_signs_in_once(world: ServedWorld, nobody: httpx.Client) -> None:
-    link = world.run(world.container.access().create_link("ann", Role.USER))
+    link = world.run(world.container.access().create_link("ann", Role.MEMBER))
     form = {"csrf": token_of(nobody.get(SIGN_IN, params={"link": link})), "credential": link}
     assert nobody.post(SIGN_IN, data=form).headers["location"] == "/console"
     again = {**form, "csrf": token_of(nobody.get(SIGN_IN, params={"link": link}))}
@@ -118,7 +118,7 @@ def test_a_proxy_signs_a_person_in_without_a_cookie(world: ServedWorld, nobody: 
     answer = nobody.post(KEYS, data={"csrf": token_of(page), "name": "Export", "days": "30"})
     assert "Your new key" in answer.text
     [key] = world.run(world.container.access().list_keys())
-    assert (key.user_id, key.role, key.name) == (user, Role.USER, "Export")
+    assert (key.user_id, key.role, key.name) == (user, Role.MEMBER, "Export")
 
 
 def test_a_proxy_wins_over_a_cookie_of_somebody_else(world: ServedWorld, client: Client) -> None:
@@ -172,7 +172,7 @@ def test_who_may_not_make_a_key_gets_none(world: ServedWorld, client: Client, fi
 
 
 def test_keys_of_others_and_of_nobody(world: ServedWorld, client: Client) -> None:
-    key, _ = world.run(world.container.access().create_key("bob", Role.USER))
+    key, _ = world.run(world.container.access().create_key("bob", Role.MEMBER))
     ann = client("ann")
     assert post(ann, f"{KEYS}/{key.id}/revoke", KEYS).status_code == 403
     for unknown in ("4711", "x", "0", "9" * 30):
@@ -196,7 +196,7 @@ def test_one_s_own_browser_is_marked_and_can_be_signed_out(client: Client) -> No
 
 
 def test_what_people_wrote_is_never_markup(world: ServedWorld, client: Client) -> None:
-    world.run(world.container.access().create_key(MARKUP, Role.USER, MARKUP))
+    world.run(world.container.access().create_key(MARKUP, Role.MEMBER, MARKUP))
     world.run(world.container.storage().identities.give("admin", [Identity("email", MARKUP)]))
     admin = client("admin")
     for path in (KEYS, f"{KEYS}/sessions", "/console/identities", f"{SIGN_IN}?link={MARKUP}&next={MARKUP}"):

@@ -13,7 +13,7 @@ from tests.drivers.world import World
 
 @pytest.fixture
 def client(world: World, rest: Rest) -> AsyncClient:
-    return AsyncClient(BASE, world.key_of("ada", Role.USER), transport=httpx.ASGITransport(rest.app))
+    return AsyncClient(BASE, world.key_of("ada", Role.MEMBER), transport=httpx.ASGITransport(rest.app))
 
 
 def test_knowledge_bases(world: World, client: AsyncClient) -> None:

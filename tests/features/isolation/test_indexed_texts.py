@@ -96,6 +96,10 @@ class Scene:
         assert answer.status_code < 500, answer.text
         return answer
 
+    def number(self) -> int:
+        self._number += 1
+        return self._number
+
     def instance(self, channel_id: str, config: Mapping[str, Any], resource: str = "agent::x") -> int:
         self._number += 1
         body = {
@@ -315,6 +319,22 @@ def agent_permission(scene: Scene, text: str) -> None:
     assert answer.status_code in (400, 204)
 
 
+def user_or_team(scene: Scene, text: str) -> None:
+    """Users, teams, permissions on instances, and entries of the audit log."""
+    new = {"id": text, "name": text}
+    assert scene.ask("POST", "/api/agent/users", "admin", json=new).status_code in (201, 400, 409)
+    with_address = {"id": f"u{scene.number()}", "email": f"{text}@example.com"}
+    assert scene.ask("POST", "/api/agent/users", "admin", json=with_address).status_code in (201, 400, 409)
+    team = {"name": text, "members": [{"userId": text}]}
+    assert scene.ask("POST", "/api/agent/teams", "admin", json=team).status_code in (201, 400, 409)
+    shared = {"userId": text, "level": 1}
+    path = f"/api/agent/channel-instances/{scene.instance('http-webhook', {})}/permissions"
+    assert scene.ask("PUT", path, "ann", json=shared).status_code in (204, 400)
+    for query in ("actor", "action", "object"):
+        audit = scene.ask("GET", f"/api/agent/audit?{query}={quoted(text)}", "admin")
+        assert audit.status_code in (200, 400)
+
+
 def file_of_words(scene: Scene, text: str) -> None:
     readable = text.encode("utf-8", "ignore").replace(b"\0", b"") or b"word"
     files = {"files": ("name.txt", b"some text and " + readable, "text/plain")}
@@ -378,6 +398,14 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "agent_permission.user_id": (agent_permission, acting_user),
     "alembic_version.version_num": OUTSIDE_NONE,
     "api_key.kind": OUTSIDE_NONE,
+    "app_user.email": (user_or_team,),
+    "app_user.id": (user_or_team, acting_user),
+    "audit_entry.action": OUTSIDE_NONE,
+    "audit_entry.object": (user_or_team, acting_user),
+    "audit_entry.user_id": (acting_user,),
+    "instance_permission.user_id": (user_or_team,),
+    "team.name": (user_or_team,),
+    "team_member.user_id": (user_or_team,),
     "api_key.user_id": (key_of_another,),
     "blob.key": (file_of_words,),
     "channel_instance.channel_id": (instance_fields,),

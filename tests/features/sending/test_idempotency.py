@@ -45,7 +45,7 @@ def ten_send(sending: Sending, slack: Slack, text: str, key: str) -> None:
     message = NewMessage(to=ROOM, text=text)
 
     async def send_all() -> list[Any]:
-        caller = Caller("ann", Role.USER)
+        caller = Caller("ann", Role.MEMBER)
         return await asyncio.gather(*(messages.send(caller, sending.id, message, key) for _ in range(10)))
 
     for queued in sending.world.run(send_all()):

@@ -15,6 +15,7 @@ from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.net.oauth import Client, OAuthIdentities
+from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.identities import PostgresIdentities, PostgresVerifications
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.system.clock import RandomIds
@@ -103,9 +104,10 @@ class Made:
         mailer = SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids)
         pending = PostgresVerifications(self.database, ConfigCipher(new_key()))
         sign_in = OAuthIdentities(self.http, clients, urls.__getitem__, platform_url)
-        common = (self.clock, ids, ready)
+        audit = PostgresAudit(self.database, self.clock)
+        common = (self.clock, ids, audit, ready)
         return Verification(
-            IdentityService(identities, ready),
+            IdentityService(identities, ready, audit),
             EmailVerificationService(identities, pending, mailer, *common, b"secret"),
             BotVerificationService(identities, pending, self.bot, *common),
             OAuthVerificationService(identities, pending, sign_in, *common),

@@ -101,7 +101,10 @@ def completed(*words: str) -> set[str]:
         (("switchboard", "mi"), {"migrate"}),
         (("switchboard", "keys", ""), {"create", "list", "revoke"}),
         (("switchboard", "keys", "create", "--ex"), {"--expires"}),
-        (("switchboard", "keys", "create", "--user", "me", "--role", ""), {"user", "admin"}),
+        (
+            ("switchboard", "keys", "create", "--user", "me", "--role", ""),
+            {"responder", "member", "admin"},
+        ),
         (("switchboard", "backup", "--without-secrets", "--ch"), {"--check"}),
         (("switchboard", "healthcheck", "c"), {"core"}),
         (("switchboard", "migrate", ""), set()),

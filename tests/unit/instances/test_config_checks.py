@@ -1,6 +1,7 @@
 """Checks of credentials: a platform that hangs, a configuration that cannot be read, and too many tries."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import NOW, SetClock, dependencies
 from domain.access.model import Caller
+from domain.access.sharing import InstanceLevel
 from domain.conversations.forwarding import DestinationService
 from domain.instances import checks
 from domain.instances.checks import TRIES, TRIES_WITHIN, ConfigCheckService
@@ -56,6 +58,9 @@ class Store:
 
     async def find(self, instance_id: int) -> Instance | None:
         return self.instance if instance_id == self.instance.id else None
+
+    async def levels(self, user_id: str, instance_ids: Sequence[int]) -> dict[int, InstanceLevel]:
+        return {}
 
 
 def service(platform: Platform, clock: SetClock, instance: Instance = STORED) -> ConfigCheckService:

@@ -16,6 +16,7 @@ from adapters.rpc.engine import Paging, Rpc, Service, content_field
 from adapters.rpc.messages import attributes_of, hints_of, renamed_in, to_message, to_value
 from adapters.rpc.tables import REPEATABLE, SERVICES
 from domain.access.model import Caller
+from domain.access.sharing import Grantee
 from domain.channels.answers import Artifact, Choice
 from domain.channels.model import ChannelDefinition, ConfigField
 from domain.conversations.model import ConversationSender
@@ -289,9 +290,9 @@ async def test_a_window_that_is_too_long_for_a_message_is_fetched_in_several() -
 async def test_a_number_that_a_field_cannot_hold_is_the_nearest_that_it_can() -> None:
     """So that the core refuses it, as it refuses what is out of bounds."""
     service, rpc = next((service, rpc) for service, name, rpc in ROWS if name == "SetPermission")
-    arguments = {"base_id": 2**70, "user_id": "bob", "level": -(2**40)}
+    arguments = {"base_id": 2**70, "grantee": Grantee("bob"), "level": -(2**40)}
     named, _ = await crossed(service, rpc, arguments, None)
-    assert named == {"base_id": 2**63 - 1, "user_id": "bob", "level": -(2**31)}
+    assert named == {"base_id": 2**63 - 1, "grantee": Grantee("bob"), "level": -(2**31)}
 
 
 def test_json_that_is_no_object_and_unknown_words_are_refused_by_name() -> None:

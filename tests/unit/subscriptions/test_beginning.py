@@ -1,5 +1,7 @@
 """A subscription begins behind all that happened before it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +29,12 @@ class Log:
 
     async def position(self) -> int:
         return self.newest
+
+
+class Unaudited:
+    @asynccontextmanager
+    async def change(self, *_: object) -> AsyncIterator[dict[str, Any]]:
+        yield {}
 
 
 class Store:
@@ -62,7 +70,9 @@ def service(store: Store) -> SubscriptionService:
     ids: Any = SimpleNamespace(token=lambda _: "x" * 43)
     clock: Any = SimpleNamespace(now=lambda: NOW)
     stored: Any = store
-    return SubscriptionService(stored, unused, reads, unused, Log(), unused, addresses, ids, clock)  # type: ignore[arg-type]
+    return SubscriptionService(
+        stored, unused, reads, unused, Log(), unused, addresses, ids, clock, Unaudited()
+    )  # type: ignore[arg-type]
 
 
 async def test_events_without_an_id_happened_before_a_new_subscription() -> None:

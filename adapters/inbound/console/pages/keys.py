@@ -17,7 +17,7 @@ KEYS = "/console/keys"
 SESSIONS = "/console/keys/sessions"
 DAYS = (("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"), ("", "Never"))
 WITH_MAKER = "With what makes it"
-BLANK = {"name": "", "days": "", "role": Role.USER.value, "user": "", "credential": ""}
+BLANK = {"name": "", "days": "", "role": Role.MEMBER.value, "user": "", "credential": ""}
 FIELDS = {"userId": "user", "expiresInDays": "days"}
 """Where the form calls a field of the use case by another name."""
 

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
 from adapters.inbound.rest.routing import path_id
-from domain.access.sharing import Level, require
+from domain.access.sharing import Grantee, Level, require
 from domain.knowledge.model import Base, BaseChange, NewBase
 from domain.knowledge.rules import NO_BASE
 from domain.refusals import Invalid
@@ -90,7 +90,7 @@ async def share(request: ConsoleRequest) -> Response:
     user, level = str(form.get("user", "")).strip(), str(form.get("level", ""))
     number = int(level) if level in {"0", "1", "2", "3"} else -1
     try:
-        await request.services.bases.set_permission(request.caller, base.id, user, number)
+        await request.services.bases.set_permission(request.caller, base.id, Grantee(user), number)
     except Invalid as refusal:
         return await _settings(request, base, user=user, level=number, faults=faults_of(refusal))
     done = f"{user} may now {LEVELS[Level(number)]}." if number else f"{user} may not use it any more."

@@ -33,6 +33,11 @@ LATEST_US = 10**17
 SQL = read_statements(Path(__file__).with_suffix(".sql"), most_counted=MOST_COUNTED)
 
 _BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
+_VISIBLE = (
+    "c.id = ANY(ARRAY(SELECT o.id FROM channel_instance o WHERE o.user_id = %(owner)s"
+    " UNION ALL SELECT a.instance_id FROM instance_access a WHERE a.user_id = %(owner)s))"
+)
+"""The caller's own instances and those that are shared with them: an array, so that each is found by its id."""
 _WAITING = {True: "pending > 0", False: "pending <= 0"}
 _CLOSED = {True: "closed_at IS NOT NULL", False: "closed_at IS NULL"}
 _HANDLERS = {Handler.PERSON: "held_until > now()", Handler.RESOURCE: "(held_until > now()) IS NOT TRUE"}
@@ -40,7 +45,7 @@ _HANDLERS = {Handler.PERSON: "held_until > now()", Handler.RESOURCE: "(held_unti
 
 def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> str:
     """The statement for a page, the `first` one or another, with only the conditions that it needs."""
-    instances = {"c.user_id = %(owner)s": owner is not None, "c.id = ANY(%(instances)s)": wanted.instance_ids}
+    instances = {_VISIBLE: owner is not None, "c.id = ANY(%(instances)s)": wanted.instance_ids}
     conversations = [
         *([] if first else [_BEFORE]),
         *([] if wanted.waiting is None else [_WAITING[wanted.waiting]]),

@@ -4,35 +4,38 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
-import psycopg
-from sqlalchemy import Delete, delete, func, literal, select, update
-from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy import delete, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import (
     BASE,
+    access,
     base,
     base_of,
     chosen_model,
     chunk,
     chunk_index,
     granted,
+    kb_access,
     kb_file,
     kb_permission,
+    kb_team_permission,
     kb_term,
     knowledge_base,
     memory_task,
-    permission,
 )
 from adapters.outbound.storage.knowledge.vector_indexes import drop_indexes
+from adapters.outbound.storage.permissions import PermissionTables
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert
-from domain.access.sharing import Level, Permission
+from domain.access.sharing import Grantee, Level, Permission
 from domain.knowledge.model import Base, BaseChange, NewBase
 from ports.system import MemoryTask
 
 task = memory_task.c
+PERMISSIONS = PermissionTables(kb_permission, kb_team_permission, "kb_id")
 
 
 class PostgresBases:
@@ -53,18 +56,19 @@ class PostgresBases:
             cursor = await connection.run(added.returning(*BASE, literal(Level.DELETE)))
             row = await cursor.fetchone()
             assert row is not None
-            await connection.run(_granting(row[0], owner, Level.DELETE))
+            granted_level = {"user_id": owner, "kb_id": row[0], "level": int(Level.DELETE)}
+            await connection.run(upsert(kb_permission, granted_level))
         return base_of(row)
 
     async def find(self, base_id: int, user_id: str) -> Base | None:
-        joined = knowledge_base.outerjoin(kb_permission, granted(base.id, user_id))
-        statement = select(*BASE, permission.level).select_from(joined).where(base.id == base_id)
+        joined = knowledge_base.outerjoin(kb_access, granted(base.id, user_id))
+        statement = select(*BASE, access.level).select_from(joined).where(base.id == base_id)
         row = await self._database.fetch_one(statement)
         return base_of(row) if row else None
 
     async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
-        joined = knowledge_base.join(kb_permission, granted(base.id, user_id))
-        bases = select(*BASE, permission.level).select_from(joined).order_by(base.id)
+        joined = knowledge_base.join(kb_access, granted(base.id, user_id))
+        bases = select(*BASE, access.level).select_from(joined).order_by(base.id)
         if among is not None:
             bases = bases.where(base.id.in_(among))
         return [base_of(row) for row in await self._database.fetch(bases)]
@@ -79,9 +83,11 @@ class PostgresBases:
         changed = update(knowledge_base).where(base.id == base_id)
         return await self._database.execute(changed.values(updated_at=func.clock_timestamp(), **values)) > 0
 
+    async def drop_indexes(self, base_id: int) -> None:
+        await drop_indexes(self._database, base_id)
+
     @retried
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
-        await drop_indexes(self._database, base_id)
         statement = select(base.id).where(base.id == base_id).with_for_update()
         keys = select(kb_file.c.blob_key).where(kb_file.c.kb_id == base_id).distinct()
         async with self._database.transaction() as connection:
@@ -98,15 +104,10 @@ class PostgresBases:
         return blobs
 
     async def permissions(self, base_id: int) -> Sequence[Permission]:
-        granted_levels = select(permission.user_id, permission.level).where(permission.kb_id == base_id)
-        rows = await self._database.fetch(granted_levels.order_by(permission.user_id))
-        return [Permission(user_id, Level(level)) for user_id, level in rows]
+        return await PERMISSIONS.of(self._database, base_id)
 
-    async def grant(self, base_id: int, user_id: str, level: Level) -> None:
-        try:
-            await self._database.execute(_granting(base_id, storable(user_id), level))
-        except psycopg.errors.ForeignKeyViolation:
-            return  # the base went away between the check and the grant: there is nothing to grant
+    async def grant(self, base_id: int, grantee: Grantee, level: Level) -> bool:
+        return await PERMISSIONS.grant(self._database, base_id, grantee, level)
 
     async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
         first = select(task.kb_id).where(task.due_at <= func.now()).order_by(task.due_at).limit(limit)
@@ -123,12 +124,6 @@ class PostgresBases:
         await self._database.execute(
             later.values(due_at=func.now() + timedelta(seconds=seconds), last_error=storable(error))
         )
-
-
-def _granting(base_id: int, user_id: str, level: Level) -> Insert | Delete:
-    if level is Level.NONE:
-        return delete(kb_permission).filter_by(kb_id=base_id, user_id=user_id)
-    return upsert(kb_permission, {"user_id": user_id, "kb_id": base_id, "level": int(level)})
 
 
 EMBEDDING = "embedding"

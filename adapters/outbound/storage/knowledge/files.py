@@ -17,18 +17,18 @@ from adapters.outbound.storage.knowledge.tables import (
     CHUNK,
     FILE,
     SQL,
+    access,
     chunk,
     chunk_index,
     file,
     file_of,
     granted,
+    kb_access,
     kb_file,
-    kb_permission,
     kb_piece,
     kb_text,
     kb_upload,
     knowledge_base,
-    permission,
 )
 from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, log_upload, upload
 from adapters.outbound.storage.knowledge.word_index import indexed_words
@@ -123,7 +123,7 @@ class PostgresFiles:
         return [replace(record, queue_position=places.get(waiting.get(record.id, 0))) for record in records]
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
-        columns = select(*FILE, _WAITING, permission.level)
+        columns = select(*FILE, _WAITING, access.level)
         row = await self._database.fetch_one(_first(columns, file_hash, user_id, readable=readable))
         if row is None:
             return None
@@ -142,8 +142,8 @@ class PostgresFiles:
 
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None:
         joined = chunk.join(kb_file, file.id == chunk.c.file_id)
-        joined = joined.outerjoin(kb_permission, granted(file.kb_id, user_id))
-        chunks = select(*CHUNK, permission.level).select_from(joined)
+        joined = joined.outerjoin(kb_access, granted(file.kb_id, user_id))
+        chunks = select(*CHUNK, access.level).select_from(joined)
         row = await self._database.fetch_one(chunks.where(chunk.c.chunk_id == storable(chunk_id)).limit(1))
         return (Chunk(*row[:-1]), Level(row[-1] or 0)) if row else None
 
@@ -304,9 +304,9 @@ class PostgresFiles:
 
 def _first(columns: Select[Any], file_hash: str, user_id: str, *, readable: bool) -> Select[Any]:
     """The record of that hash: the user's own, else one that the user may READ, else any."""
-    may_read = permission.level.is_not(None)
+    may_read = access.level.is_not(None)
     return (
-        columns.select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
+        columns.select_from(kb_file.outerjoin(kb_access, granted(file.kb_id, user_id)))
         .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
         .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
         .order_by((file.status == "ready").desc(), file.id)

@@ -26,7 +26,9 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    column,
 )
+from sqlalchemy import table as view
 
 from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.schema import (
@@ -68,6 +70,17 @@ kb_permission = table(
     *required(SmallInteger, "level"),
     index("kb_permission_by_base", "kb_id"),
 )
+
+kb_team_permission = table(
+    "kb_team_permission",
+    reference("team_id", "team.id", primary_key=True),
+    reference("kb_id", "knowledge_base.id", primary_key=True),
+    *required(SmallInteger, "level"),
+    index("kb_team_permission_by_base", "kb_id"),
+)
+
+kb_access = view("kb_access", *map(column, ("user_id", "kb_id", "level")))
+"""One row for each user and base, with the highest level of their own and of their teams."""
 
 embedding_model = table(
     "embedding_model",
@@ -268,7 +281,7 @@ web_host = table(
 )
 
 
-base, file, permission = knowledge_base.c, kb_file.c, kb_permission.c
+base, file, access = knowledge_base.c, kb_file.c, kb_access.c
 
 BASE = columns_of(knowledge_base, "id name description created_by created_at updated_at")
 FILE = columns_of(
@@ -280,8 +293,8 @@ CHUNK = chunk.c.chunk_id, file.uploaded_by, chunk.c.text, file.file_hash, chunk.
 
 
 def granted(base_id: ColumnElement[int], user_id: str) -> ColumnElement[bool]:
-    """Joins the permission of a user on a base."""
-    return and_(permission.kb_id == base_id, permission.user_id == user_id)
+    """Joins the level of a user on a base."""
+    return and_(access.kb_id == base_id, access.user_id == user_id)
 
 
 def base_of(row: tuple[Any, ...]) -> Base:

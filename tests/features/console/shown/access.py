@@ -7,7 +7,7 @@ from tests.features.console.conftest import session_of
 def pages(world: ServedWorld) -> list[str]:
     access = world.container.access()
     for user, name in (("admin", "Nightly export"), ("<b>bob</b>", "Ticket system of the works council")):
-        world.run(access.create_key(user, Role.USER, name))
+        world.run(access.create_key(user, Role.MEMBER, name))
     old, _ = world.run(access.create_key("admin", Role.ADMIN, "Laptop that was lost"))
     world.run(access.revoke_key(old.id))
     session_of(world, "ann")

@@ -40,6 +40,7 @@ class Instance(_message.Message):
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
+    PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Id of the channel instance."""
     channel_id: _builtins.str
@@ -68,6 +69,8 @@ class Instance(_message.Message):
     """An admin takes the owner's word for who the senders are."""
     feedback: _builtins.bool
     """People are asked whether an answer helped."""
+    permission_level: _builtins.int
+    """What the caller may do with it: 1 VIEW, 2 ANSWER, 3 MANAGE. Below 3 its secrets are masked."""
     @_builtins.property
     def routes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Route]:
         """Which resource answers which message, in place of `downstream_resource_id`; the first that fits."""
@@ -95,10 +98,11 @@ class Instance(_message.Message):
         routes: _abc.Iterable[Global___Route] | None = ...,
         fallback: _abc.Iterable[_builtins.str] | None = ...,
         feedback: _builtins.bool = ...,
+        permission_level: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "permission_level", b"permission_level", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -1253,3 +1257,238 @@ class ReleaseUnansweredResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReleaseUnansweredResponse: _TypeAlias = ReleaseUnansweredResponse  # noqa: Y015
+
+@_typing.final
+class ListVisibleInstancesRequest(_message.Message):
+    """Request of `ListVisibleInstances`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OWN_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    own: _builtins.bool
+    """False: only those of others."""
+    cursor: _builtins.int
+    """`next` of the answer before; 0 for the first page."""
+    limit: _builtins.int
+    """1 to 200; 0: 50."""
+    def __init__(
+        self,
+        *,
+        own: _builtins.bool = ...,
+        cursor: _builtins.int = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "limit", b"limit", "own", b"own"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListVisibleInstancesRequest: _TypeAlias = ListVisibleInstancesRequest  # noqa: Y015
+
+@_typing.final
+class ListVisibleInstancesResponse(_message.Message):
+    """Response of `ListVisibleInstances`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCES_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    next: _builtins.int
+    """`cursor` of the next page; not set on the last page."""
+    @_builtins.property
+    def instances(self) -> _containers.RepeatedCompositeFieldContainer[Global___Instance]:
+        """Ordered by id, at most `limit`, fewer where their configurations are large."""
+
+    def __init__(
+        self,
+        *,
+        instances: _abc.Iterable[Global___Instance] | None = ...,
+        next: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_next", b"_next", "next", b"next"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_next", b"_next", "instances", b"instances", "next", b"next"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__next: _TypeAlias = _typing.Literal["next"]  # noqa: Y015
+    _WhichOneofArgType__next: _TypeAlias = _typing.Literal["_next", b"_next"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__next) -> _WhichOneofReturnType__next | None: ...
+
+Global___ListVisibleInstancesResponse: _TypeAlias = ListVisibleInstancesResponse  # noqa: Y015
+
+@_typing.final
+class GetPermissionLevelRequest(_message.Message):
+    """Request of `GetPermissionLevel`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    """Id of the channel instance."""
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPermissionLevelRequest: _TypeAlias = GetPermissionLevelRequest  # noqa: Y015
+
+@_typing.final
+class GetPermissionLevelResponse(_message.Message):
+    """Response of `GetPermissionLevel`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEVEL_FIELD_NUMBER: _builtins.int
+    level: _builtins.int
+    """1 VIEW, 2 ANSWER, 3 MANAGE."""
+    def __init__(
+        self,
+        *,
+        level: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPermissionLevelResponse: _TypeAlias = GetPermissionLevelResponse  # noqa: Y015
+
+@_typing.final
+class InstancePermission(_message.Message):
+    """What one user, or each member of a team, may do with an instance."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    USER_ID_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
+    LEVEL_FIELD_NUMBER: _builtins.int
+    user_id: _builtins.str
+    """The user; empty for a team."""
+    team_id: _builtins.int
+    """The team; not set for a user."""
+    level: _builtins.int
+    """1 VIEW, 2 ANSWER, 3 MANAGE."""
+    def __init__(
+        self,
+        *,
+        user_id: _builtins.str = ...,
+        team_id: _builtins.int | None = ...,
+        level: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "level", b"level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
+
+Global___InstancePermission: _TypeAlias = InstancePermission  # noqa: Y015
+
+@_typing.final
+class ListInstancePermissionsRequest(_message.Message):
+    """Request of `ListInstancePermissions`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    """Id of the channel instance."""
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListInstancePermissionsRequest: _TypeAlias = ListInstancePermissionsRequest  # noqa: Y015
+
+@_typing.final
+class ListInstancePermissionsResponse(_message.Message):
+    """Response of `ListInstancePermissions`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PERMISSIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___InstancePermission]:
+        """Users and teams with a level; not in pages."""
+
+    def __init__(
+        self,
+        *,
+        permissions: _abc.Iterable[Global___InstancePermission] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["permissions", b"permissions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListInstancePermissionsResponse: _TypeAlias = ListInstancePermissionsResponse  # noqa: Y015
+
+@_typing.final
+class SetInstancePermissionRequest(_message.Message):
+    """Request of `SetInstancePermission`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
+    LEVEL_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    """Id of the channel instance."""
+    user_id: _builtins.str
+    """The user with whom it is shared; at most 200 characters. Either this or `team_id`."""
+    team_id: _builtins.int
+    """The team with which it is shared."""
+    level: _builtins.int
+    """0 revokes, 1 VIEW, 2 ANSWER, 3 MANAGE."""
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        user_id: _builtins.str = ...,
+        team_id: _builtins.int | None = ...,
+        level: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "instance_id", b"instance_id", "level", b"level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
+
+Global___SetInstancePermissionRequest: _TypeAlias = SetInstancePermissionRequest  # noqa: Y015
+
+@_typing.final
+class SetInstancePermissionResponse(_message.Message):
+    """Empty: `SetInstancePermission` was carried out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetInstancePermissionResponse: _TypeAlias = SetInstancePermissionResponse  # noqa: Y015

@@ -67,6 +67,14 @@ class InstanceServiceStub:
     """Messages that are not answered, such as those of mailing lists, the newest first."""
     ReleaseUnanswered: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]
     """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
+    ListVisibleInstances: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListVisibleInstancesRequest, _instances_pb2.ListVisibleInstancesResponse]
+    """The instances that the caller sees, those of others that are shared with them included; an admin sees all."""
+    GetPermissionLevel: _grpc.UnaryUnaryMultiCallable[_instances_pb2.GetPermissionLevelRequest, _instances_pb2.GetPermissionLevelResponse]
+    """What the caller may do with an instance. NOT_FOUND, and PERMISSION_DENIED where that is nothing."""
+    ListInstancePermissions: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListInstancePermissionsRequest, _instances_pb2.ListInstancePermissionsResponse]
+    """With whom an instance is shared. Needs MANAGE."""
+    SetInstancePermission: _grpc.UnaryUnaryMultiCallable[_instances_pb2.SetInstancePermissionRequest, _instances_pb2.SetInstancePermissionResponse]
+    """Shares an instance with a user or a team, or no longer. Needs MANAGE."""
 
 @_typing.type_check_only
 class InstanceServiceAsyncStub(InstanceServiceStub):
@@ -107,6 +115,14 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
     """Messages that are not answered, such as those of mailing lists, the newest first."""
     ReleaseUnanswered: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]  # type: ignore[assignment]
     """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
+    ListVisibleInstances: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListVisibleInstancesRequest, _instances_pb2.ListVisibleInstancesResponse]  # type: ignore[assignment]
+    """The instances that the caller sees, those of others that are shared with them included; an admin sees all."""
+    GetPermissionLevel: _aio.UnaryUnaryMultiCallable[_instances_pb2.GetPermissionLevelRequest, _instances_pb2.GetPermissionLevelResponse]  # type: ignore[assignment]
+    """What the caller may do with an instance. NOT_FOUND, and PERMISSION_DENIED where that is nothing."""
+    ListInstancePermissions: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListInstancePermissionsRequest, _instances_pb2.ListInstancePermissionsResponse]  # type: ignore[assignment]
+    """With whom an instance is shared. Needs MANAGE."""
+    SetInstancePermission: _aio.UnaryUnaryMultiCallable[_instances_pb2.SetInstancePermissionRequest, _instances_pb2.SetInstancePermissionResponse]  # type: ignore[assignment]
+    """Shares an instance with a user or a team, or no longer. Needs MANAGE."""
 
 class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Channel instances of the caller."""
@@ -222,5 +238,37 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_instances_pb2.ReleaseUnansweredResponse, _abc.Awaitable[_instances_pb2.ReleaseUnansweredResponse]]:
         """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
+
+    @_abc_1.abstractmethod
+    def ListVisibleInstances(
+        self,
+        request: _instances_pb2.ListVisibleInstancesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.ListVisibleInstancesResponse, _abc.Awaitable[_instances_pb2.ListVisibleInstancesResponse]]:
+        """The instances that the caller sees, those of others that are shared with them included; an admin sees all."""
+
+    @_abc_1.abstractmethod
+    def GetPermissionLevel(
+        self,
+        request: _instances_pb2.GetPermissionLevelRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.GetPermissionLevelResponse, _abc.Awaitable[_instances_pb2.GetPermissionLevelResponse]]:
+        """What the caller may do with an instance. NOT_FOUND, and PERMISSION_DENIED where that is nothing."""
+
+    @_abc_1.abstractmethod
+    def ListInstancePermissions(
+        self,
+        request: _instances_pb2.ListInstancePermissionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.ListInstancePermissionsResponse, _abc.Awaitable[_instances_pb2.ListInstancePermissionsResponse]]:
+        """With whom an instance is shared. Needs MANAGE."""
+
+    @_abc_1.abstractmethod
+    def SetInstancePermission(
+        self,
+        request: _instances_pb2.SetInstancePermissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.SetInstancePermissionResponse, _abc.Awaitable[_instances_pb2.SetInstancePermissionResponse]]:
+        """Shares an instance with a user or a team, or no longer. Needs MANAGE."""
 
 def add_InstanceServiceServicer_to_server(servicer: InstanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

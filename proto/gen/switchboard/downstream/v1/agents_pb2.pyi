@@ -678,27 +678,33 @@ Global___TestAgentResponse: _TypeAlias = TestAgentResponse  # noqa: Y015
 
 @_typing.final
 class AgentPermission(_message.Message):
-    """What one user may do with an agent."""
+    """What one user, or each member of a team, may do with an agent."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
-    """The user."""
+    """The user; empty for a team."""
     level: _builtins.int
     """1 READ, 2 UPDATE, 3 DELETE."""
+    team_id: _builtins.int
+    """The team; not set for a user."""
     def __init__(
         self,
         *,
         user_id: _builtins.str = ...,
         level: _builtins.int = ...,
+        team_id: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "level", b"level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
 
 Global___AgentPermission: _TypeAlias = AgentPermission  # noqa: Y015
 
@@ -711,7 +717,7 @@ class ListAgentPermissionsResponse(_message.Message):
     PERMISSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentPermission]:
-        """Users with a level of their own; not in pages."""
+        """Users and teams with a level; not in pages."""
 
     def __init__(
         self,
@@ -735,24 +741,30 @@ class SetAgentPermissionRequest(_message.Message):
     AGENT_ID_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.int
     """Id of the agent."""
     user_id: _builtins.str
-    """The user with whom it is shared; at most 200 characters."""
+    """The user with whom it is shared; at most 200 characters. Either this or `team_id`."""
     level: _builtins.int
     """0 revokes, 1 READ, 2 UPDATE, 3 DELETE. The owner keeps 3."""
+    team_id: _builtins.int
+    """The team with which it is shared."""
     def __init__(
         self,
         *,
         agent_id: _builtins.int = ...,
         user_id: _builtins.str = ...,
         level: _builtins.int = ...,
+        team_id: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent_id", b"agent_id", "level", b"level", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "agent_id", b"agent_id", "level", b"level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
 
 Global___SetAgentPermissionRequest: _TypeAlias = SetAgentPermissionRequest  # noqa: Y015
 

@@ -46,7 +46,7 @@ class KnowledgeServiceStub:
     DeleteBase: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.DeleteBaseRequest, _knowledge_pb2.DeleteBaseResponse]
     """Deletes a base with its files. Needs DELETE."""
     SetPermission: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SetPermissionRequest, _knowledge_pb2.SetPermissionResponse]
-    """Shares a base with a user, or no longer. Needs DELETE."""
+    """Shares a base with a user or a team, or no longer. Needs DELETE."""
     ListPermissions: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]
     """With whom a base is shared. Needs DELETE."""
     Upload: _grpc.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]
@@ -87,7 +87,7 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     DeleteBase: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.DeleteBaseRequest, _knowledge_pb2.DeleteBaseResponse]  # type: ignore[assignment]
     """Deletes a base with its files. Needs DELETE."""
     SetPermission: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SetPermissionRequest, _knowledge_pb2.SetPermissionResponse]  # type: ignore[assignment]
-    """Shares a base with a user, or no longer. Needs DELETE."""
+    """Shares a base with a user or a team, or no longer. Needs DELETE."""
     ListPermissions: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]  # type: ignore[assignment]
     """With whom a base is shared. Needs DELETE."""
     Upload: _aio.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]  # type: ignore[assignment]
@@ -161,7 +161,7 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _knowledge_pb2.SetPermissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_knowledge_pb2.SetPermissionResponse, _abc.Awaitable[_knowledge_pb2.SetPermissionResponse]]:
-        """Shares a base with a user, or no longer. Needs DELETE."""
+        """Shares a base with a user or a team, or no longer. Needs DELETE."""
 
     @_abc_1.abstractmethod
     def ListPermissions(

@@ -46,16 +46,24 @@ class WhoAmIResponse(_message.Message):
     IS_SERVICE_FIELD_NUMBER: _builtins.int
     KEY_ID_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    IS_SESSION_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
     """The user for whom the call counts; "internal-service" for the service key without `x-user-id`."""
     role: _builtins.str
-    """"user" or "admin"."""
+    """"responder", "member" or "admin"."""
     is_service: _builtins.bool
     """The call came with the internal service key."""
     key_id: _builtins.int
     """Id of the API key or the session of the call; not set for the internal service key."""
     expires_at_us: _builtins.int
     """When that key or session ends, in microseconds since the epoch; not set: it does not expire."""
+    is_session: _builtins.bool
+    """The call came with a session."""
+    @_builtins.property
+    def scopes(self) -> Global___ScopeList:
+        """What the key may be used for; not set: for all that its user may do."""
+
     def __init__(
         self,
         *,
@@ -64,10 +72,12 @@ class WhoAmIResponse(_message.Message):
         is_service: _builtins.bool = ...,
         key_id: _builtins.int | None = ...,
         expires_at_us: _builtins.int | None = ...,
+        scopes: Global___ScopeList | None = ...,
+        is_session: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "key_id", b"key_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "key_id", b"key_id", "scopes", b"scopes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "is_service", b"is_service", "key_id", b"key_id", "role", b"role", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "is_service", b"is_service", "is_session", b"is_session", "key_id", b"key_id", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expires_at_us: _TypeAlias = _typing.Literal["expires_at_us"]  # noqa: Y015
     _WhichOneofArgType__expires_at_us: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us"]  # noqa: Y015
@@ -79,6 +89,30 @@ class WhoAmIResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__key_id) -> _WhichOneofReturnType__key_id | None: ...
 
 Global___WhoAmIResponse: _TypeAlias = WhoAmIResponse  # noqa: Y015
+
+@_typing.final
+class ScopeList(_message.Message):
+    """A list of scopes that can be absent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Such as "conversations:read"."""
+
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScopeList: _TypeAlias = ScopeList  # noqa: Y015
 
 @_typing.final
 class SignInRequest(_message.Message):
@@ -190,12 +224,14 @@ class Key(_message.Message):
     EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
     PARENT_ID_FIELD_NUMBER: _builtins.int
     LIVE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    CREATED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number by which the key is revoked."""
     user_id: _builtins.str
     """The user whom the key stands for."""
     role: _builtins.str
-    """"user" or "admin"."""
+    """"responder", "member" or "admin": what it may do at most. Its user may have less."""
     prefix: _builtins.str
     """The first characters of the key, by which its owner recognises it."""
     created_at_us: _builtins.int
@@ -212,6 +248,12 @@ class Key(_message.Message):
     """The key that a session was opened with, or the key or session that a key was made with."""
     live: _builtins.bool
     """Neither revoked nor expired."""
+    created_by: _builtins.str
+    """The user who made it; not set: a command on the server did."""
+    @_builtins.property
+    def scopes(self) -> Global___ScopeList:
+        """What it may be used for; not set: for all that its user may do."""
+
     def __init__(
         self,
         *,
@@ -226,17 +268,23 @@ class Key(_message.Message):
         expires_at_us: _builtins.int | None = ...,
         parent_id: _builtins.int | None = ...,
         live: _builtins.bool = ...,
+        scopes: Global___ScopeList | None = ...,
+        created_by: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "expires_at_us", b"expires_at_us", "parent_id", b"parent_id", "revoked_at_us", b"revoked_at_us"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "parent_id", b"parent_id", "revoked_at_us", b"revoked_at_us", "scopes", b"scopes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "created_at_us", b"created_at_us", "expires_at_us", b"expires_at_us", "id", b"id", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "created_at_us", b"created_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "id", b"id", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__created_by: _TypeAlias = _typing.Literal["created_by"]  # noqa: Y015
+    _WhichOneofArgType__created_by: _TypeAlias = _typing.Literal["_created_by", b"_created_by"]  # noqa: Y015
     _WhichOneofReturnType__expires_at_us: _TypeAlias = _typing.Literal["expires_at_us"]  # noqa: Y015
     _WhichOneofArgType__expires_at_us: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us"]  # noqa: Y015
     _WhichOneofReturnType__parent_id: _TypeAlias = _typing.Literal["parent_id"]  # noqa: Y015
     _WhichOneofArgType__parent_id: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id"]  # noqa: Y015
     _WhichOneofReturnType__revoked_at_us: _TypeAlias = _typing.Literal["revoked_at_us"]  # noqa: Y015
     _WhichOneofArgType__revoked_at_us: _TypeAlias = _typing.Literal["_revoked_at_us", b"_revoked_at_us"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__created_by) -> _WhichOneofReturnType__created_by | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expires_at_us) -> _WhichOneofReturnType__expires_at_us | None: ...
     @_typing.overload
@@ -256,14 +304,21 @@ class CreateKeyRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     EXPIRES_IN_DAYS_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     role: _builtins.str
-    """"user" (the default) or "admin"."""
+    """"responder", "member" (the default) or "admin"."""
     name: _builtins.str
     """What the key is for; at most 100 characters."""
     user_id: _builtins.str
     """The user whom it stands for. Without it: the caller. Only an admin names another one."""
     expires_in_days: _builtins.int
     """1 to 3650. Without it the key expires with the key or session of the call, if that does."""
+    @_builtins.property
+    def scopes(self) -> Global___ScopeList:
+        """What it may be used for: "instances:read", "instances:write", "conversations:read", "messages:send",
+        "knowledge:read", "knowledge:write", "events:read", "agents:write", "admin". Not set: for all that its user may do.
+        """
+
     def __init__(
         self,
         *,
@@ -271,10 +326,11 @@ class CreateKeyRequest(_message.Message):
         name: _builtins.str = ...,
         user_id: _builtins.str | None = ...,
         expires_in_days: _builtins.int | None = ...,
+        scopes: Global___ScopeList | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_in_days", b"_expires_in_days", "_user_id", b"_user_id", "expires_in_days", b"expires_in_days", "user_id", b"user_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_in_days", b"_expires_in_days", "_user_id", b"_user_id", "expires_in_days", b"expires_in_days", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_in_days", b"_expires_in_days", "_user_id", b"_user_id", "expires_in_days", b"expires_in_days", "name", b"name", "role", b"role", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_in_days", b"_expires_in_days", "_user_id", b"_user_id", "expires_in_days", b"expires_in_days", "name", b"name", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expires_in_days: _TypeAlias = _typing.Literal["expires_in_days"]  # noqa: Y015
     _WhichOneofArgType__expires_in_days: _TypeAlias = _typing.Literal["_expires_in_days", b"_expires_in_days"]  # noqa: Y015

@@ -100,6 +100,26 @@ class InstanceServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.FromString,
                 _registered_method=True)
+        self.ListVisibleInstances = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/ListVisibleInstances',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesResponse.FromString,
+                _registered_method=True)
+        self.GetPermissionLevel = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/GetPermissionLevel',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelResponse.FromString,
+                _registered_method=True)
+        self.ListInstancePermissions = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/ListInstancePermissions',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsResponse.FromString,
+                _registered_method=True)
+        self.SetInstancePermission = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/SetInstancePermission',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionResponse.FromString,
+                _registered_method=True)
 
 
 class InstanceServiceServicer:
@@ -201,6 +221,34 @@ class InstanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListVisibleInstances(self, request, context):
+        """The instances that the caller sees, those of others that are shared with them included; an admin sees all.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetPermissionLevel(self, request, context):
+        """What the caller may do with an instance. NOT_FOUND, and PERMISSION_DENIED where that is nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListInstancePermissions(self, request, context):
+        """With whom an instance is shared. Needs MANAGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetInstancePermission(self, request, context):
+        """Shares an instance with a user or a team, or no longer. Needs MANAGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_InstanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -268,6 +316,26 @@ def add_InstanceServiceServicer_to_server(servicer, server):
                     servicer.ReleaseUnanswered,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.SerializeToString,
+            ),
+            'ListVisibleInstances': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListVisibleInstances,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesResponse.SerializeToString,
+            ),
+            'GetPermissionLevel': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPermissionLevel,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelResponse.SerializeToString,
+            ),
+            'ListInstancePermissions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListInstancePermissions,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsResponse.SerializeToString,
+            ),
+            'SetInstancePermission': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetInstancePermission,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -622,6 +690,114 @@ class InstanceService:
             '/switchboard.channels.v1.InstanceService/ReleaseUnanswered',
             switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListVisibleInstances(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/ListVisibleInstances',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListVisibleInstancesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPermissionLevel(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/GetPermissionLevel',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.GetPermissionLevelResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListInstancePermissions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/ListInstancePermissions',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListInstancePermissionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetInstancePermission(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/SetInstancePermission',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.SetInstancePermissionResponse.FromString,
             options,
             channel_credentials,
             insecure,

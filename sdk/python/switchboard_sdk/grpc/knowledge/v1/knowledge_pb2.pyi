@@ -316,24 +316,30 @@ class SetPermissionRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Id of the knowledge base."""
     user_id: _builtins.str
-    """The user with whom it is shared; at most 200 characters."""
+    """The user with whom it is shared; at most 200 characters. Either this or `team_id`."""
     permission_level: _builtins.int
     """0 revokes, 1 READ, 2 UPDATE, 3 DELETE. The creator keeps 3."""
+    team_id: _builtins.int
+    """The team with which it is shared."""
     def __init__(
         self,
         *,
         id: _builtins.int = ...,
         user_id: _builtins.str = ...,
         permission_level: _builtins.int = ...,
+        team_id: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "permission_level", b"permission_level", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "id", b"id", "permission_level", b"permission_level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
 
 Global___SetPermissionRequest: _TypeAlias = SetPermissionRequest  # noqa: Y015
 
@@ -382,27 +388,33 @@ Global___ListPermissionsRequest: _TypeAlias = ListPermissionsRequest  # noqa: Y0
 
 @_typing.final
 class Permission(_message.Message):
-    """What one user may do with a base."""
+    """What one user, or each member of a team, may do with a base."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     USER_ID_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
+    TEAM_ID_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
-    """The user."""
+    """The user; empty for a team."""
     permission_level: _builtins.int
     """1 READ, 2 UPDATE, 3 DELETE."""
+    team_id: _builtins.int
+    """The team; not set for a user."""
     def __init__(
         self,
         *,
         user_id: _builtins.str = ...,
         permission_level: _builtins.int = ...,
+        team_id: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "team_id", b"team_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["permission_level", b"permission_level", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_team_id", b"_team_id", "permission_level", b"permission_level", "team_id", b"team_id", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__team_id: _TypeAlias = _typing.Literal["team_id"]  # noqa: Y015
+    _WhichOneofArgType__team_id: _TypeAlias = _typing.Literal["_team_id", b"_team_id"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__team_id) -> _WhichOneofReturnType__team_id | None: ...
 
 Global___Permission: _TypeAlias = Permission  # noqa: Y015
 

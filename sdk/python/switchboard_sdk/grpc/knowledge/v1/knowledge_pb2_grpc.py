@@ -154,7 +154,7 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetPermission(self, request, context):
-        """Shares a base with a user, or no longer. Needs DELETE.
+        """Shares a base with a user or a team, or no longer. Needs DELETE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

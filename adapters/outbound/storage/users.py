@@ -1,0 +1,277 @@
+"""Users and teams in PostgreSQL."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+from sqlalchemy import Update, and_, case, delete, func, literal, or_, select, update
+from sqlalchemy.dialects.postgresql import Insert, aggregate_order_by, insert
+
+from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.knowledge.tables import kb_permission, kb_source, knowledge_base
+from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.schema import columns_of
+from adapters.outbound.storage.tables import (
+    agent,
+    agent_permission,
+    api_key,
+    app_user,
+    channel_instance,
+    instance_permission,
+    team,
+    team_member,
+    verification_code,
+    verification_link,
+    verification_state,
+    verified_identity,
+)
+from domain.access.model import Role, Team, TeamMember, User, UserState
+from domain.refusals import Conflict, Fault, Invalid
+from ports.access import UserChange
+
+USER = columns_of(app_user, "id name email role state created_at last_seen_at")
+SEEN_AGAIN = timedelta(minutes=5)
+"""How exact it is when a user was last seen."""
+users = app_user.c
+
+OWNED = (
+    (channel_instance, "user_id"),
+    (agent, "owner"),
+    (knowledge_base, "created_by"),
+    (kb_source, "user_id"),
+)
+"""Tables whose rows belong to a user, each with the column that names them."""
+HELD = (
+    (api_key, "user_id"),
+    (instance_permission, "user_id"),
+    (kb_permission, "user_id"),
+    (agent_permission, "user_id"),
+    (verified_identity, "user_id"),
+    (verification_code, "user_id"),
+    (verification_link, "user_id"),
+    (verification_state, "user_id"),
+    (app_user, "id"),
+)
+"""Tables whose rows go away with a user."""
+
+
+def mark_seen(user_id: str, now: datetime) -> Insert:
+    """Makes the user where nobody has that id."""
+    appeared = insert(app_user).values(
+        id=user_id,
+        name="",
+        email="",
+        role=Role.MEMBER,
+        state=UserState.ACTIVE,
+        created_at=now,
+        last_seen_at=now,
+    )
+    return appeared.on_conflict_do_update(index_elements=[users.id], set_={"last_seen_at": now})
+
+
+def raise_role(user_id: str, role: Role, now: datetime) -> Insert:
+    """Makes the user where nobody has that id, and gives one with a lower role this one."""
+    appeared = insert(app_user).values(
+        id=user_id, name="", email="", role=role, state=UserState.ACTIVE, created_at=now
+    )
+    lower = [other.value for other in Role if other.rank < role.rank]
+    return appeared.on_conflict_do_update(
+        index_elements=[users.id], set_={"role": role.value}, where=users.role.in_(lower)
+    )
+
+
+class PostgresUsers:
+    """`ports.access.UserStore`. Primary key, and index `app_user_email`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, user_id: str) -> User | None:
+        return _user(await self._database.fetch_one(select(*USER).where(users.id == storable(user_id))))
+
+    async def of_email(self, email: str) -> User | None:
+        named = select(*USER).where(users.email == storable(email), users.email != "")
+        return _user(await self._database.fetch_one(named))
+
+    async def list(self, query: str, after: str, limit: int) -> Sequence[User]:
+        listed = select(*USER).where(users.id > storable(after)).order_by(users.id).limit(limit)
+        if query:
+            texts = (func.lower(users.id), func.lower(users.name), users.email)
+            listed = listed.where(or_(*(text.startswith(storable(query), autoescape=True) for text in texts)))
+        rows = await self._database.fetch(listed)
+        return [user for row in rows if (user := _user(row))]
+
+    async def add(self, user: User) -> bool:
+        added = insert(app_user).values(
+            id=user.id,
+            name=storable(user.name),
+            email=storable(user.email),
+            role=user.role,
+            state=user.state,
+            created_at=user.created_at,
+        )
+        try:
+            return await self._database.execute(added.on_conflict_do_nothing(index_elements=[users.id])) == 1
+        except psycopg.errors.UniqueViolation:
+            raise _taken_email() from None
+
+    async def appear(self, user_id: str, now: datetime) -> User:
+        user = await self.find(user_id)
+        if user is None or user.last_seen_at is None or now - user.last_seen_at > SEEN_AGAIN:
+            [row] = await self._database.fetch(mark_seen(user_id, now).returning(*USER))
+            user = _user(row)
+        assert user is not None
+        return user
+
+    @retried
+    async def change(self, user_id: str, change: UserChange, now: datetime) -> bool:
+        fields = {"name": change.name, "email": change.email, "role": change.role, "state": change.state}
+        values = {name: storable(text) for name, text in fields.items() if text is not None}
+        changed: Update = update(app_user).where(users.id == user_id).values(**values or {"id": user_id})
+        try:
+            async with self._database.transaction() as connection:
+                is_there = (await connection.run(changed)).rowcount == 1
+                if change.state is UserState.SUSPENDED:
+                    await connection.run(
+                        update(api_key)
+                        .where(api_key.c.user_id == user_id, api_key.c.revoked_at.is_(None))
+                        .values(revoked_at=now)
+                    )
+        except psycopg.errors.UniqueViolation:
+            raise _taken_email() from None
+        return is_there
+
+    async def active_admins(self) -> int:
+        admins = select(func.count()).where(users.role == Role.ADMIN, users.state == UserState.ACTIVE)
+        count: int = await self._database.fetch_value(admins)
+        return count
+
+    @retried
+    async def remove(self, user_id: str, successor: str | None) -> None:
+        try:
+            async with self._database.transaction() as connection:
+                if successor is None:
+                    await _check_owns_nothing(connection, user_id)
+                else:
+                    await _hand_over(connection, user_id, successor)
+                for table, column in HELD:
+                    await connection.run(delete(table).where(table.c[column] == user_id))
+        except psycopg.errors.UniqueViolation:
+            raise Conflict(
+                f"{successor} has an instance of the same name on the same channel; rename one of both first"
+            ) from None
+
+
+async def _check_owns_nothing(connection: Connection, user_id: str) -> None:
+    for table, column in OWNED:
+        owned = select(literal(1)).select_from(table).where(table.c[column] == user_id).limit(1)
+        if await (await connection.run(owned)).fetchone():
+            raise Conflict(f"{user_id} owns instances, knowledge bases or agents; name a successor for them")
+
+
+async def _hand_over(connection: Connection, user_id: str, successor: str) -> None:
+    """What the user owns, with the permissions of an owner."""
+    for table, column in OWNED:
+        await connection.run(update(table).where(table.c[column] == user_id).values({column: successor}))
+    for table in (kb_permission, agent_permission):
+        object_id = "kb_id" if table is kb_permission else "agent_id"
+        held = select(literal(successor), table.c[object_id], table.c.level).where(table.c.user_id == user_id)
+        kept = insert(table).from_select(["user_id", object_id, "level"], held)
+        higher = func.greatest(table.c.level, kept.excluded.level)
+        await connection.run(
+            kept.on_conflict_do_update(index_elements=["user_id", object_id], set_={"level": higher})
+        )
+
+
+def _taken_email() -> Conflict:
+    return Conflict("email: another user has this e-mail address")
+
+
+def _user(row: tuple[Any, ...] | None) -> User | None:
+    if row is None:
+        return None
+    id, name, email, role, state, created_at, last_seen_at = row
+    return User(id, name, email, Role(role), UserState(state), created_at, last_seen_at)
+
+
+class PostgresTeams:
+    """`ports.access.TeamStore`. Primary keys, and index `team_member_by_user`. Calls `changed` after a change of
+    members, who may use agents by their teams."""
+
+    def __init__(self, database: Database, changed: Callable[[], None]) -> None:
+        self._database = database
+        self._changed = changed
+
+    async def find(self, team_id: int) -> Team | None:
+        teams = await self._read(team.c.id == team_id, 1)
+        return teams[0] if teams else None
+
+    async def list(self, user_id: str | None, after: int, limit: int) -> Sequence[Team]:
+        listed = team.c.id > after
+        if user_id is not None:
+            own = select(team_member.c.team_id).where(team_member.c.user_id == user_id)
+            listed = and_(listed, team.c.id.in_(own))
+        return await self._read(listed, limit)
+
+    async def _read(self, condition: Any, limit: int) -> Sequence[Team]:
+        member = team_member.c
+        ids, leads = (
+            func.array_agg(aggregate_order_by(column, member.user_id)).filter(member.user_id.is_not(None))
+            for column in (member.user_id, member.lead)
+        )
+        read = select(team.c.id, team.c.name, ids, leads, team.c.created_at)
+        read = read.select_from(team.outerjoin(team_member, member.team_id == team.c.id)).where(condition)
+        rows = await self._database.fetch(read.group_by(team.c.id).order_by(team.c.id).limit(limit))
+        return [
+            Team(id, name, tuple(map(TeamMember, user_ids or (), leading or ())), created_at)
+            for id, name, user_ids, leading, created_at in rows
+        ]
+
+    @retried
+    async def add(self, name: str, members: Sequence[TeamMember]) -> Team:
+        try:
+            async with self._database.transaction() as connection:
+                added = insert(team).values(name=storable(name), created_at=func.now())
+                row = await (await connection.run(added.returning(team.c.id, team.c.created_at))).fetchone()
+                assert row is not None
+                await _set_members(connection, row[0], members)
+        except psycopg.errors.UniqueViolation:
+            raise _taken_name() from None
+        self._changed()
+        return Team(row[0], name, tuple(members), row[1])
+
+    @retried
+    async def change(self, team_id: int, name: str | None, members: Sequence[TeamMember] | None) -> bool:
+        new_name = case((literal(name is None), team.c.name), else_=storable(name or ""))
+        changed = update(team).where(team.c.id == team_id).values(name=new_name)
+        try:
+            async with self._database.transaction() as connection:
+                if (await connection.run(changed)).rowcount == 0:
+                    return False
+                if members is not None:
+                    await connection.run(delete(team_member).where(team_member.c.team_id == team_id))
+                    await _set_members(connection, team_id, members)
+        except psycopg.errors.UniqueViolation:
+            raise _taken_name() from None
+        self._changed()
+        return True
+
+    async def remove(self, team_id: int) -> bool:
+        removed = await self._database.execute(delete(team).where(team.c.id == team_id)) == 1
+        self._changed()
+        return removed
+
+
+async def _set_members(connection: Connection, team_id: int, members: Sequence[TeamMember]) -> None:
+    for member in members:
+        row = {"team_id": team_id, "user_id": storable(member.user_id), "lead": member.lead}
+        try:
+            await connection.run(insert(team_member).values(row))
+        except psycopg.errors.ForeignKeyViolation:
+            raise Invalid.of([Fault("members", f"names '{member.user_id}', who is no user")]) from None
+
+
+def _taken_name() -> Conflict:
+    return Conflict("name: there is a team of this name already")
