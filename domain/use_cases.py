@@ -23,6 +23,7 @@ from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.service import ScheduleListService
+from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams, SubscriptionService
 from domain.verification.service import (
@@ -67,6 +68,7 @@ class Monitoring:
     dead_letters: DeadLetterService
     health: HealthOverviewService
     figures: FigureService
+    reports: ReportService
     doctor: DoctorService
 
 

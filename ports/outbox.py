@@ -95,7 +95,7 @@ class KnownSession:
 class NewSend:
     """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
     messages with the same key apart. `numbered`: it offers choices that are typed. `taken_by`: the user who takes the
-    conversation over with it; None if it stays with whoever has it."""
+    conversation over with it; None if it stays with whoever has it. `user_id`: who sends it, None for a resource."""
 
     id: int
     instance_id: int
@@ -107,6 +107,7 @@ class NewSend:
     digest: str = ""
     numbered: bool = False
     taken_by: str | None = None
+    user_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from switchboard.channels.v1 import (
 from switchboard.downstream.v1 import agents_pb2, resources_pb2
 from switchboard.events.v1 import events_pb2, subscriptions_pb2
 from switchboard.knowledge.v1 import base_files_pb2, knowledge_pb2, questions_pb2, sources_pb2
-from switchboard.monitoring.v1 import monitoring_pb2
+from switchboard.monitoring.v1 import monitoring_pb2, reports_pb2
 from switchboard.verification.v1 import verification_pb2
 
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
@@ -50,6 +50,7 @@ from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.service import ScheduleListService
+from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import SubscriptionService
 from domain.verification.model import Provider
@@ -352,6 +353,10 @@ MONITORING = Service(
         "ListFindings": read(DoctorService.findings, MUCH),
     },
 )
+REPORTS = Service(
+    reports_pb2.DESCRIPTOR.services_by_name["ReportService"],
+    {"ListReports": read(ReportService.list)},
+)
 
 SERVICES = (
     ACCESS,
@@ -379,6 +384,7 @@ SERVICES = (
     RESOURCES,
     AGENTS,
     MONITORING,
+    REPORTS,
 )
 REPEATABLE = {ACCESS.path("WhoAmI")}.union(
     service.path(name) for service in SERVICES for name, rpc in service.rpcs.items() if rpc.may_repeat

@@ -76,7 +76,9 @@ class CoreContainer(CommandContainer):
         knowledge,
         CommandContainer.embedder,
     )
-    monitoring = providers.Singleton(core.build_monitoring, storage, files, channels, installation)
+    monitoring = providers.Singleton(
+        core.build_monitoring, storage, files, channels, installation, foundation.provided.clock
+    )
     services = providers.Singleton(
         core.Services,
         access,

@@ -28,6 +28,7 @@ from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.service import ScheduleListService
+from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams
 from domain.use_cases import Monitoring, UseCases
@@ -35,6 +36,7 @@ from domain.web_chat.model import MOST_FILE_BYTES, own_origin
 from domain.web_chat.service import VisitorService, WebChatService
 from ports.monitoring import Installation
 from ports.resources import Downstream
+from ports.system import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def build_downstream(foundation: Foundation, resources: Resources) -> Downstream
 
 
 def build_monitoring(
-    storage: Storage, files: Files, channels: Channels, installation: Installation
+    storage: Storage, files: Files, channels: Channels, installation: Installation, clock: Clock
 ) -> Monitoring:
     instances = storage.instances
     limits = PostgresSharedLimits(storage.database)
@@ -160,6 +162,7 @@ def build_monitoring(
         DeadLetterService(instances, storage.messages, files.shared, storage.audit),
         HealthOverviewService(instances, channels.registry, storage.health, limits),
         FigureService(instances, storage.figures),
+        ReportService(instances, storage.reports, clock),
         DoctorService(installation),
     )
 

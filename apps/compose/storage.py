@@ -26,6 +26,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
+from adapters.outbound.storage.reports import PostgresReports
 from adapters.outbound.storage.resource_states import PostgresResourceStates
 from adapters.outbound.storage.retention import Retention, Times
 from adapters.outbound.storage.schedules import PostgresSchedules
@@ -126,6 +127,7 @@ class Storage:
         self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
         self.figures = PostgresFigures(database)
+        self.reports = PostgresReports(database)
         self.chat_log = PostgresChatLog(database, bus.chat_changed)
         self.chat_feed = PostgresChatFeed(database)
         bus.on_chat(self.chat_feed.changed)

@@ -228,7 +228,7 @@ class SocketsComponent(Component):
 
 REGISTER = "register"
 COUNT_SECONDS = 10.0
-"""How often figures are brought up to date."""
+"""How often figures and reports are brought up to date."""
 CLEAN_SECONDS = 300.0
 """How often old rows are looked for. A run that ends before all are gone goes on with the next."""
 
@@ -256,6 +256,7 @@ class JobsComponent(Component):
 
         async def expire(_: int) -> None:
             await storage.figures.count()  # before what was given up cannot be told any more
+            await storage.reports.count()
             await storage.conversation_expiry.clean()
 
         async def enqueue_due() -> None:
@@ -282,6 +283,7 @@ class JobsComponent(Component):
                 PeriodicTask("webhook registration", 900.0, register),
                 PeriodicTask("changes of the clock", 10.0, clock.look),
                 PeriodicTask("figures", COUNT_SECONDS, storage.figures.count),
+                PeriodicTask("reports", COUNT_SECONDS, storage.reports.count),
                 PeriodicTask("old conversations", 60.0, lambda: queue.enqueue("expire")),
                 PeriodicTask("cleaning", CLEAN_SECONDS, lambda: queue.enqueue("clean")),
             ]

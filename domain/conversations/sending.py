@@ -93,7 +93,7 @@ class SendingService:
         send = await self._rendered(instance, channel, conversation, answer)
         taken_by = user if message.session_id is not None and message.take_over else None
         return await self._store(
-            replace(send, idempotency_key=idempotency_key, digest=digest, taken_by=taken_by)
+            replace(send, idempotency_key=idempotency_key, digest=digest, taken_by=taken_by, user_id=user)
         )
 
     async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:

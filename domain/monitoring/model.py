@@ -197,19 +197,19 @@ def counts_of(measures: Mapping[int, int]) -> Counts:
         received=measures.get(RECEIVED, 0),
         answered=sum(buckets.values()),
         failed=measures.get(FAILED, 0),
-        p50=_percentile(buckets, 0.5),
-        p95=_percentile(buckets, 0.95),
+        p50=percentile(buckets, 0.5, BOUNDS),
+        p95=percentile(buckets, 0.95, BOUNDS),
     )
 
 
-def _percentile(buckets: Mapping[int, int], part: float) -> float | None:
-    """Between the bounds of its bucket in proportion. Bucket 0 lies below the first bound, the last one above the
-    last."""
+def percentile(buckets: Mapping[int, int], part: float, bounds: Sequence[float]) -> float | None:
+    """Between the bounds of its bucket in proportion; None if nothing was counted. `buckets` in the order of their
+    numbers: bucket 0 lies below the first bound, the last one above the last."""
     rank = part * sum(buckets.values())
     for number, count in buckets.items():
         if rank <= count:
-            low = BOUNDS[number - 1] if number else 0.0
-            high = BOUNDS[min(number, BUCKETS - 1)]
+            low = bounds[number - 1] if number else 0.0
+            high = bounds[min(number, len(bounds) - 1)]
             return round(low + (high - low) * rank / count, 3)
         rank -= count
     return None

@@ -10,13 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from adapters.outbound.storage import counting
 from adapters.outbound.storage.arrays import Bigints, Doubles
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import read_statements
 from domain.monitoring.model import BOUNDS, FAILED, RECEIVED, Period
 
-SQL = read_statements(Path(__file__).with_suffix(".sql"), received=RECEIVED, failed=FAILED)
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"),
+    received=RECEIVED,
+    failed=FAILED,
+    settled=counting.SETTLED,
+    failures=counting.FAILED,
+)
 
 
 class PostgresFigures:

@@ -5,12 +5,9 @@
 INSERT INTO figure_position (id, until, inbox_id) VALUES (1, now() - interval '1 day', 0) ON CONFLICT DO NOTHING
 
 -- name: lock_figures
--- From when to when rows are to be counted, and the id of the inbox behind which the received ones stand. A
--- transaction is seen here a moment after its time was taken.
-SELECT greatest(p.until, now() - interval '1 day'), p.inbox_id, (
-    SELECT least(now(), min(xact_start)) - interval '2 seconds' FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'switchboard' AND pid <> pg_backend_pid()
-) FROM figure_position p FOR UPDATE OF p SKIP LOCKED
+-- From when to when rows are to be counted, and the id of the inbox behind which the received ones stand.
+SELECT greatest(p.until, now() - interval '1 day'), p.inbox_id, {{ settled }}
+FROM figure_position p FOR UPDATE OF p SKIP LOCKED
 
 {% set within = "finished_at > %(since)s AND finished_at <= %(until)s" %}
 {% macro bucket(end) -%}
@@ -18,23 +15,15 @@ width_bucket(extract(epoch FROM {{ end }}.finished_at - i.received_at)::float8, 
 {%- endmacro %}
 
 -- name: count_figures
--- An answer is counted when the platform took its first part, or the call that waits for it did; a message with
--- several dead parts when the first one was given up. Indexes `inbox_finished`, `outbox_finished`,
--- `outbox_given_up`, `outbox_by_event` and `outbox_by_send`, and the primary key of `inbox`.
+-- An answer is counted when the platform took its first part, or the call that waits for it did. Indexes
+-- `inbox_finished`, `outbox_finished`, `outbox_by_event` and those of the failures, and the primary key of `inbox`.
 INSERT INTO figure AS f (instance_id, step, at, measure, count)
 SELECT c.instance_id, s.step, date_bin(make_interval(secs => s.step), c.at, timestamptz 'epoch'), c.measure, count(*)
 FROM (
     SELECT instance_id, received_at AS at, {{ received }} AS measure FROM inbox
     WHERE id > %(inbox)s AND received_at > %(since)s AND received_at <= %(until)s
     UNION ALL
-    SELECT instance_id, finished_at, {{ failed }} FROM inbox WHERE {{ within }} AND status = 2
-    UNION ALL
-    SELECT instance_id, finished_at, {{ failed }} FROM outbox o
-    WHERE {{ within }} AND status = 2 AND NOT apology AND coalesce(inbox_id, send_id) IS NOT NULL
-    AND NOT EXISTS (
-        SELECT FROM outbox p
-        WHERE (p.inbox_id = o.inbox_id OR p.send_id = o.send_id) AND p.status = 2 AND p.id < o.id
-    )
+    SELECT instance_id, at, {{ failed }} FROM ({{ failures }}) given_up
     UNION ALL
     SELECT o.instance_id, o.finished_at, {{ bucket("o") }} FROM outbox o JOIN inbox i ON i.id = o.inbox_id
     WHERE o.finished_at > %(since)s AND o.finished_at <= %(until)s AND o.status = 1 AND NOT o.apology

@@ -32,6 +32,7 @@ from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.statements import MessageStatus, QueueKind, read_statements
 from adapters.tasks import cancelled
 from domain.monitoring.model import Period
+from domain.reports.model import KEPT_DAYS
 
 Step = tuple[str, str, dict[str, Any]]
 """The table, a statement that answers with the number of rows, and its parameters but `batch`."""
@@ -79,6 +80,10 @@ NOTICES = timedelta(days=2)
 UNANSWERED = timedelta(days=30)
 WEB_HOSTS = timedelta(days=7)
 SIGN_INS = timedelta(days=1)
+REPORT_PEOPLE = timedelta(days=2)
+"""As long as something of a day may not be counted yet."""
+HANDOVERS = timedelta(days=14)
+"""How long the first answer of a colleague is waited for."""
 FIGURES = {Period.HOUR: timedelta(hours=2), Period.DAY: timedelta(days=2)}
 
 
@@ -165,6 +170,14 @@ def rules(times: Times) -> Iterator[Rule]:
     for period, kept in FIGURES.items():
         name, figure_key = f"figures by {period.step} seconds", "instance_id, step, at, measure"
         yield Rule(name, "figure", figure_key, "at", kept, "figure_by_age", f"step = {period.step}")
+    report_key = "day, instance_id, user_id, measure"
+    yield Rule("reports", "report", report_key, "day", timedelta(days=KEPT_DAYS), "report_pkey")
+    person_key = "day, instance_id, digest"
+    yield Rule("people of reports", "report_person", person_key, "day", REPORT_PEOPLE, "report_person_pkey")
+    unanswered = "kind = 2"
+    yield Rule(
+        "unanswered handovers", "report_event", "id", "at", HANDOVERS, "report_event_by_age", unanswered
+    )
     # What ends by itself within days.
     none = timedelta()
     limited = "kind <> 'key' AND expires_at IS NOT NULL"

@@ -40,10 +40,10 @@ SELECT form FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session
 -- the message that offered the choices. Primary key.
 INSERT INTO queue AS q (
     kind, instance_id, session_key, pending, due_at, held_until, handler_minutes, held_by, held_by_until,
-    form, assignee, labels, closed_at
+    form, assignee, labels, closed_at, opened_at
 )
 SELECT kind, instance_id, %(new)s, 0, now(), CASE WHEN held_until > now() THEN held_until END, handler_minutes,
-    held_by, held_by_until, %(form)s::text, assignee, labels, closed_at
+    held_by, held_by_until, %(form)s::text, assignee, labels, closed_at, opened_at
 FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s
     AND (held_until > now() OR num_nonnulls(%(form)s::text, assignee, labels, closed_at) > 0)
 ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
@@ -52,7 +52,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     held_by = CASE WHEN excluded.held_until IS NULL THEN q.held_by ELSE excluded.held_by END,
     held_by_until = CASE WHEN excluded.held_until IS NULL THEN q.held_by_until ELSE excluded.held_by_until END,
     form = coalesce(q.form, excluded.form), assignee = coalesce(q.assignee, excluded.assignee),
-    labels = coalesce(q.labels, excluded.labels)
+    labels = coalesce(q.labels, excluded.labels), opened_at = least(q.opened_at, excluded.opened_at)
 
 -- name: blank_former
 -- What has moved is not found under the former name again. Primary key.

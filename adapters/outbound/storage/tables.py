@@ -7,6 +7,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Date,
     Double,
     Identity,
     Index,
@@ -129,7 +130,7 @@ queue = table(
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
     *optional(Text, "offered held_by form assignee"),
-    *optional(Timestamp, "held_by_until closed_at"),
+    *optional(Timestamp, "held_by_until closed_at opened_at"),
     *optional(ARRAY(Text), "labels"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
     index(
@@ -214,7 +215,7 @@ send = table(
     identity(),
     _instance(),
     *required(Text, "session_key session_id content author"),
-    *optional(Text, "idempotency_key"),
+    *optional(Text, "idempotency_key user_id"),
     *required(Timestamp, "created_at"),
     unique_index("send_idempotency", "instance_id idempotency_key", where="idempotency_key IS NOT NULL"),
     index("send_by_session", "instance_id session_key id"),
@@ -236,6 +237,43 @@ figure_position = table(
     key("id", SmallInteger),
     *required(Timestamp, "until"),
     *required(BigInteger, "inbox_id"),
+)
+
+report = table(
+    "report",
+    key("day", Date),
+    key("instance_id", BigInteger),
+    key("user_id", Text),
+    key("measure", SmallInteger),
+    *required(BigInteger, "count"),
+    index("report_by_instance", "instance_id day"),
+)
+
+report_position = table(
+    "report_position",
+    key("id", SmallInteger),
+    *required(Timestamp, "until"),
+    *required(BigInteger, "inbox_id"),
+)
+
+report_person = table(
+    "report_person",
+    key("day", Date),
+    key("instance_id", BigInteger),
+    key("digest", LargeBinary),
+)
+
+report_event = table(
+    "report_event",
+    identity(),
+    *required(SmallInteger, "kind"),
+    *required(Timestamp, "at"),
+    *required(BigInteger, "instance_id"),
+    *required(Text, "session_key"),
+    *optional(Timestamp, "opened_at"),
+    *optional(Text, "user_id"),
+    index("report_event_by_age", "kind at"),
+    index("report_event_by_session", "instance_id session_key"),
 )
 
 event_log = table(
@@ -553,6 +591,8 @@ feedback = table(
     *required(Text, "session_key sender_key sender sender_name"),
     *required(SmallInteger, "rating"),
     *required(Timestamp, "at"),
+    *optional(SmallInteger, "reported"),
+    *optional(Timestamp, "reported_at"),
     unique_index("feedback_vote", "inbox_id sender_key"),
     index("feedback_by_instance", "instance_id id"),
     index("feedback_by_rating", "instance_id rating id"),

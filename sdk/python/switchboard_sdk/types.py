@@ -699,6 +699,12 @@ class Ready(TypedDict):
     reasons: dict[str, str]
 
 
+class ReportTimes(TypedDict):
+    count: int
+    meanSeconds: float | None
+    medianSeconds: float | None
+
+
 class ResourceRule(TypedDict):
     source: Literal["rule", "agent", "built-in", "default"]
     match: str
@@ -1295,6 +1301,27 @@ class PushList(TypedDict):
     next: int | None
 
 
+class ReportRow(TypedDict):
+    day: str | None
+    instanceId: int | None
+    channelName: str | None
+    userId: str | None
+    teamId: int | None
+    teamName: str | None
+    messages: int
+    people: int
+    answeredByAgent: int
+    answeredByPerson: int
+    timeToFirstAnswer: ReportTimes
+    handovers: int
+    timeToPerson: ReportTimes
+    closed: int
+    timeToClose: ReportTimes
+    failed: int
+    feedbackUp: int
+    feedbackDown: int
+
+
 class RouteCondition(TypedDict):
     language: NotRequired[list[str]]
     matches: NotRequired[list[str]]
@@ -1421,6 +1448,11 @@ class FeedbackList(TypedDict):
 class KeyList(TypedDict):
     keys: list[KeyRecord]
     next: int | None
+
+
+class ReportList(TypedDict):
+    reports: list[ReportRow]
+    next: str | None
 
 
 class ResourceTrial(TypedDict):

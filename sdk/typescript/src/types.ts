@@ -1341,6 +1341,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened on each day
+         * @description Figures of the instances that the caller sees; an admin sees all, also those that are gone. Where nothing happened there is no row. In CSV a text that a spreadsheet would take for a formula begins with '.
+         */
+        get: operations["list_reports_api_agent_reports_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/verification/providers": {
         parameters: {
             query?: never;
@@ -4536,6 +4556,118 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** ReportList */
+        ReportList: {
+            /**
+             * Reports
+             * @description Ordered by day, instance, team and colleague.
+             */
+            reports: components["schemas"]["ReportRow"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /** ReportRow */
+        ReportRow: {
+            /**
+             * Day
+             * @description In UTC; null where the report is not by it.
+             */
+            day: string | null;
+            /**
+             * Instanceid
+             * @description The instance may be gone; null where the report is not by it.
+             */
+            instanceId: number | null;
+            /**
+             * Channelname
+             * @description null where the instance is gone, or the report is not by it.
+             */
+            channelName: string | null;
+            /**
+             * Userid
+             * @description The colleague; empty for what no colleague did; null where the report is not by it.
+             */
+            userId: string | null;
+            /**
+             * Teamid
+             * @description 0 for what no member of a team did; null where the report is not by it.
+             */
+            teamId: number | null;
+            /** Teamname */
+            teamName: string | null;
+            /**
+             * Messages
+             * @description Messages received.
+             */
+            messages: number;
+            /**
+             * People
+             * @description How many people wrote them, on each day and to each instance.
+             */
+            people: number;
+            /**
+             * Answeredbyagent
+             * @description Answers of agents.
+             */
+            answeredByAgent: number;
+            /**
+             * Answeredbyperson
+             * @description Answers of colleagues; several in a row are one.
+             */
+            answeredByPerson: number;
+            /** @description From the message that opened a conversation to its first answer. */
+            timeToFirstAnswer: components["schemas"]["ReportTimes"];
+            /**
+             * Handovers
+             * @description Conversations that were handed to people.
+             */
+            handovers: number;
+            /** @description From an agent's asking for people to the first answer of a colleague. */
+            timeToPerson: components["schemas"]["ReportTimes"];
+            /**
+             * Closed
+             * @description Conversations that were closed.
+             */
+            closed: number;
+            /** @description From the message that opened a conversation until it was closed. */
+            timeToClose: components["schemas"]["ReportTimes"];
+            /**
+             * Failed
+             * @description Messages of both directions that were given up.
+             */
+            failed: number;
+            /**
+             * Feedbackup
+             * @description Answers that people liked.
+             */
+            feedbackUp: number;
+            /**
+             * Feedbackdown
+             * @description Answers that people did not like.
+             */
+            feedbackDown: number;
+        };
+        /** ReportTimes */
+        ReportTimes: {
+            /**
+             * Count
+             * @description How many times were counted.
+             */
+            count: number;
+            /**
+             * Meanseconds
+             * @description null where there were none.
+             */
+            meanSeconds: number | null;
+            /**
+             * Medianseconds
+             * @description Half of the times were at most so long, to within a fifth; null where there were none.
+             */
+            medianSeconds: number | null;
+        };
         /** ResourceRule */
         ResourceRule: {
             /**
@@ -7710,6 +7842,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FindingList"];
+                };
+            };
+        };
+    };
+    list_reports_api_agent_reports_get: {
+        parameters: {
+            query?: {
+                /** @description What there is a row for each of, separated by commas: day, instance, team, person (a colleague); all for one row in all. By the day where it is not given. */
+                by?: string[];
+                /** @description The first day, in UTC; 29 days before the last one where it is not given. */
+                from?: string | null;
+                /** @description The last day, included; today where it is not given. At most 400 days in all. */
+                to?: string | null;
+                /** @description Only these instances, separated by commas. */
+                instanceId?: number[];
+                /** @description csv for a file of all pages. */
+                format?: ("json" | "csv") | null;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows; as CSV at most 20,000. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportList"];
+                    "text/csv": string;
                 };
             };
         };

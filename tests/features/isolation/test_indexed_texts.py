@@ -390,6 +390,9 @@ def platform_limits(scene: Scene, text: str) -> None:
 
 OUTSIDE_NONE = "its values are made by the service alone"
 BOUNDED = "an answer with a long one, or one with control characters, is refused when it is read"
+COPIED = (
+    "its values are copies of keys of conversations and of ids of users, which are bounded where they come in"
+)
 Way = Callable[[Scene, str], None]
 PATHS: dict[str, tuple[Way, ...] | str] = {
     "access_notice.external_id": (anonymous_sender,),
@@ -445,6 +448,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "resource_state.resource": (state_of_resource,),
     "resource_state.session_key": (state_of_resource,),
     "schema_version.version_num": OUTSIDE_NONE,
+    "report.user_id": COPIED,
+    "report_event.session_key": COPIED,
     "send.idempotency_key": (sent_first,),
     "send.session_key": (sent_first,),
     "send_cooldown.key": (platform_limits,),

@@ -30,6 +30,7 @@ STAYS = {
     "message_file": "belongs to a message",
     "unanswered": "belongs to a message",
     "feedback": "a vote belongs to an answer, which stays, and is erased with it",
+    "report_event": "happened under the former id, and is counted within seconds",
     "event_log": "tells what happened under the former id",
     "push_cursor": "how far the events of the former id were pushed",
     "web_chat": "no visitor of a web chat gets another id",

@@ -3,6 +3,7 @@
 The key of an event and the id of a sent message stay for a while, to recognise what comes again.
 """
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -38,6 +39,8 @@ REST = (
     "delete_confirmations",
     "delete_approvals",
     "delete_feedback",
+    "delete_report_events",
+    "delete_report_people",
     "delete_logged_events",
     "delete_unanswered",
     "delete_notices",
@@ -74,11 +77,12 @@ async def erase(database: Database, instance_id: int, session_id: str) -> Sequen
     async with database.transaction() as connection:
         rows = await (await connection.execute(SQL["senders"], session)).fetchall()
         senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
+        digests = [hashlib.sha256(sender[1:-1].encode()).digest() for (sender,) in rows if sender]
         count = await erase_texts(connection, session, "erase_events", "delete_sends")
         keys = await column(connection, "delete_files", session)
         count += len(keys)
         for name in REST:
-            cursor = await connection.execute(SQL[name], {**session, "senders": senders})
+            cursor = await connection.execute(SQL[name], {**session, "senders": senders, "digests": digests})
             count += cursor.rowcount
     return keys if count else None
 

@@ -100,6 +100,14 @@ DELETE FROM tool_approval WHERE {{ of_session }}
 -- Index `feedback_by_session`.
 DELETE FROM feedback WHERE {{ of_session }}
 
+-- name: delete_report_events
+-- Index `report_event_by_session`.
+DELETE FROM report_event WHERE {{ of_session }}
+
+-- name: delete_report_people
+-- As `count_messages` makes the digests. Primary key.
+DELETE FROM report_person WHERE day >= now()::date - 7 AND instance_id = %(instance)s AND digest = ANY(%(digests)s)
+
 -- name: delete_logged_events
 -- Index `event_log_by_session`.
 DELETE FROM event_log WHERE {{ of_session }}

@@ -250,7 +250,7 @@ def _notes(outcome: EventOutcome) -> Iterator[tuple[str, tuple[object, ...] | Ma
     if update := outcome.form_update:
         yield "note_form", (codec.open_form_to_json(update.form) if update.form else None, *place)
     if outcome.reopens:
-        yield "note_reopened", place
+        yield "note_reopened", (outcome.inbox_id, *place)
     if change := outcome.change:
         yield (
             "note_change",

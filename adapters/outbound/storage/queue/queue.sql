@@ -32,10 +32,10 @@ INSERT INTO event_log (kind, instance_id, session_key, ref, data)
 {%- endmacro %}
 
 {# Counts the rows of `source` on their queues. A queue that waits for a later time goes on waiting. `more` is what else
-   is set of a queue that is there. #}
-{% macro enqueue(kind, source, waits, is_open, more="") -%}
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT {{ kind }}, instance_id, session_key, count(*), now() FROM {{ source }} GROUP BY 2, 3 ORDER BY 2, 3
+   is set of a queue that is there, `first` the value of `opened_at` of one that is not. #}
+{% macro enqueue(kind, source, waits, is_open, more="", first="") -%}
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at{{ ", opened_at" if first }})
+    SELECT {{ kind }}, instance_id, session_key, count(*), now(){{ first }} FROM {{ source }} GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN {{ waits }} THEN q.due_at ELSE now() END,
@@ -44,7 +44,7 @@ INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
 {%- endmacro %}
 {% macro enqueue_events(source, more="") -%}
 {{ enqueue(0, source, "q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()",
-    "owner IS NULL AND (held_until > now()) IS NOT TRUE", more) }}
+    "owner IS NULL AND (held_until > now()) IS NOT TRUE", more, ", now()") }}
 {%- endmacro %}
 {% macro enqueue_messages(source) -%}
 {{ enqueue(1, source, "q.pending > 0 OR q.owner IS NOT NULL", "owner IS NULL") }}
@@ -135,7 +135,10 @@ WITH {{ echoes() }}, input AS (
     {{ enqueue_events('fresh', more=", closed_at = CASE WHEN q.closed_at IS NOT NULL AND NOT EXISTS (
             SELECT FROM input i
             WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens
-        ) THEN q.closed_at END") }}
+        ) THEN q.closed_at END, opened_at = CASE WHEN q.closed_at IS NOT NULL AND EXISTS (
+            SELECT FROM input i
+            WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens
+        ) THEN now() ELSE coalesce(q.opened_at, now()) END") }}
 ), logged AS (
     {{ log("'message.received'", "fresh") }}
 )
@@ -383,7 +386,7 @@ UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key =
 
 -- name: note_reopened
 -- In the transaction of the outcome. Primary key.
-UPDATE queue SET closed_at = NULL
+UPDATE queue SET closed_at = NULL, opened_at = (SELECT received_at FROM inbox WHERE id = %s)
 WHERE kind = 0 AND instance_id = %s AND session_key = %s AND closed_at IS NOT NULL
 
 -- name: note_change
@@ -767,9 +770,9 @@ CASE WHEN %(taken_by)s::text IS NOT NULL THEN now() + make_interval(mins => {{ h
 -- user who takes it over. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of `channel_instance`
 -- and `queue`.
 WITH fresh AS (
-    INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
+    INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author, user_id)
     OVERRIDING SYSTEM VALUE
-    SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
+    SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s, %(user)s
     FROM channel_instance WHERE id = %(instance_id)s
     ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id, instance_id, session_key, author

@@ -78,6 +78,7 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "session_id": send.session_id,
         "content": dump(content),
         "author": answer.author,
+        "user": send.user_id,
         "taken_by": send.taken_by,
         "trace": trace_context.current() or None,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,

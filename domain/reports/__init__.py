@@ -1,0 +1,1 @@
+"""Reports: what happened on each day, by instance and colleague."""
