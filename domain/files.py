@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -103,8 +103,9 @@ class StoredFiles:
         """Records a stored file as one of a message. Raises `NotFound` (the message was erased)."""
         await self._references.add_message_file(place, file, size)
 
-    def address(self, file: SharedFile) -> str:
-        token = self._tokens.sign(file, self._clock.now() + self._life)
+    def address(self, file: SharedFile, until: datetime | None = None) -> str:
+        """The address of a file; `until`: at the end of its own life."""
+        token = self._tokens.sign(file, until or self._clock.now() + self._life)
         return f"{self._base}{FILES_PATH}/{token}/{quote(file.name, safe='', errors='replace')}"
 
     async def open(self, token: str) -> OpenFile:

@@ -76,7 +76,13 @@ FORM_VALUE = 4000
 ASSIGNEE = 210
 LABELS = 20
 LABEL = 50
-"""Of a conversation."""
+"""Of a conversation, and of a person."""
+PERSON_NAME = 200
+LANGUAGE = 50
+MERGED_PEOPLE = 50
+"""Of one merge."""
+SPLIT_ENTRIES = 1000
+"""Conversations and identities that are split from a person at once."""
 TEMPLATE_NAME = 512
 TEMPLATE_LANGUAGE = 20
 TEMPLATE_PARAMETERS = 50

@@ -22,6 +22,8 @@ from domain.knowledge.files import BaseFilesService, FilesService
 from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.people.requests import PrivacyService
+from domain.people.service import PeopleService
 from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
@@ -89,6 +91,8 @@ class UseCases:
     messages: MessageService
     conversations: HistoryService
     feedback: FeedbackService
+    people: PeopleService
+    privacy: PrivacyService
     callbacks: Callbacks
     verification: Verification
     bases: BasesService

@@ -25,6 +25,7 @@ from switchboard.downstream.v1 import agents_pb2, resources_pb2
 from switchboard.events.v1 import events_pb2, subscriptions_pb2
 from switchboard.knowledge.v1 import base_files_pb2, knowledge_pb2, questions_pb2, sources_pb2
 from switchboard.monitoring.v1 import monitoring_pb2, reports_pb2
+from switchboard.people.v1 import people_pb2
 from switchboard.verification.v1 import verification_pb2
 
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
@@ -49,6 +50,9 @@ from domain.knowledge.rules import DEFAULT_WINDOW
 from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.people.model import Person, PrivacyRequest
+from domain.people.requests import PrivacyService
+from domain.people.service import PeopleService
 from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
@@ -107,6 +111,21 @@ def _answered(answer: KnowledgeAnswer) -> questions_pb2.AskResponse:
     response = to_message(answer, questions_pb2.AskResponse)
     response.unsearched = not answer.searched
     return response
+
+
+def _one_person(response: Any) -> dict[str, Any]:
+    """How a person stands in the only field of a response."""
+    return {
+        "answer": lambda person: response(person=to_message(person, people_pb2.Person)),
+        "result": lambda answer: to_value(answer.person, Person),
+    }
+
+
+def _one_request(response: Any) -> dict[str, Any]:
+    return {
+        "answer": lambda request: response(request=to_message(request, people_pb2.PrivacyRequest)),
+        "result": lambda answer: to_value(answer.request, PrivacyRequest),
+    }
 
 
 ACCESS = Service(
@@ -212,6 +231,25 @@ CONVERSATIONS = Service(
 FEEDBACK = Service(
     feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],
     {"ListFeedback": read(FeedbackService.list)},
+)
+PEOPLE = Service(
+    people_pb2.DESCRIPTOR.services_by_name["PeopleService"],
+    {
+        "ListPeople": read(PeopleService.list),
+        "GetPerson": read(PeopleService.get, **_one_person(people_pb2.GetPersonResponse)),
+        "ChangePerson": Rpc(PeopleService.change, **_one_person(people_pb2.ChangePersonResponse)),
+        "MergePeople": Rpc(PeopleService.merge, **_one_person(people_pb2.MergePeopleResponse)),
+        "SplitPerson": Rpc(PeopleService.split, **_one_person(people_pb2.SplitPersonResponse)),
+    },
+)
+PRIVACY = Service(
+    people_pb2.DESCRIPTOR.services_by_name["PrivacyService"],
+    {
+        "ExportPerson": Rpc(PrivacyService.export, **_one_request(people_pb2.ExportPersonResponse)),
+        "ErasePerson": Rpc(PrivacyService.erase, **_one_request(people_pb2.ErasePersonResponse)),
+        "GetPrivacyRequest": read(PrivacyService.get, **_one_request(people_pb2.GetPrivacyRequestResponse)),
+        "ListPrivacyRequests": read(PrivacyService.list),
+    },
 )
 CALLBACKS = Service(callbacks_pb2.DESCRIPTOR.services_by_name["CallbackService"])
 MESSAGE_FILES = Service(files_pb2.DESCRIPTOR.services_by_name["MessageFileService"])
@@ -371,6 +409,8 @@ SERVICES = (
     MESSAGES,
     CONVERSATIONS,
     FEEDBACK,
+    PEOPLE,
+    PRIVACY,
     CALLBACKS,
     MESSAGE_FILES,
     WEB_CHAT,

@@ -67,6 +67,10 @@ class CoreContainer(CommandContainer):
     conversation_service = providers.Singleton(
         core.build_conversations, storage, files, channels, CommandContainer.uploads
     )
+    privacy_worker = providers.Singleton(
+        core.build_privacy_worker, foundation, storage, files, CommandContainer.uploads
+    )
+    people_recorder = providers.Singleton(core.build_people_recorder, storage, channels)
     resources = providers.Singleton(core.build_resources, foundation, storage, knowledge)
     installation = providers.Singleton(
         RunningInstallation,

@@ -1,9 +1,14 @@
 """The use cases, behind REST and gRPC alike."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from adapters.outbound.storage.conversations.store import PostgresConversationStore
 from adapters.outbound.storage.feedback import PostgresFeedback
+from adapters.outbound.storage.people.export import PersonZip
+from adapters.outbound.storage.people.recording import PostgresSeenSenders
+from adapters.outbound.storage.people.requests import PostgresPersonEraser, PostgresPrivacyRequests
+from adapters.outbound.storage.people.store import PostgresPeople
 from adapters.outbound.storage.pool import after_commit
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.system.signed_tokens import Signer
@@ -27,6 +32,9 @@ from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.people.recording import PeopleRecorder
+from domain.people.requests import PrivacyService, PrivacyWorker
+from domain.people.service import PeopleService
 from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
@@ -116,24 +124,47 @@ def build_messages(
     return MessageService(storage.instances, storage.messages, sending, files.shared, channels.files)
 
 
-def build_conversations(
-    storage: Storage, files: Files, channels: Channels, uploads: Uploads
-) -> HistoryService:
-    store = PostgresConversationStore(
+def build_conversation_store(storage: Storage, uploads: Uploads) -> PostgresConversationStore:
+    return PostgresConversationStore(
         storage.database,
         after_commit(storage.event_bus.inbound_enqueued),
         uploads.retention.delete_unreferenced,
         after_commit(storage.chat_log.changed),
     )
+
+
+def build_conversations(
+    storage: Storage, files: Files, channels: Channels, uploads: Uploads
+) -> HistoryService:
     return HistoryService(
         storage.instances,
         channels.registry,
-        store,
+        build_conversation_store(storage, uploads),
         storage.messages,
         storage.identities,
         files.shared,
         storage.audit,
     )
+
+
+def build_privacy_requests(foundation: Foundation, storage: Storage) -> PostgresPrivacyRequests:
+    return PostgresPrivacyRequests(storage.database, timedelta(days=foundation.settings.message_file_days))
+
+
+def build_privacy_worker(
+    foundation: Foundation, storage: Storage, files: Files, uploads: Uploads
+) -> PrivacyWorker:
+    database, requests = storage.database, build_privacy_requests(foundation, storage)
+    conversations = build_conversation_store(storage, uploads)
+    exporter = PersonZip(
+        database, PostgresPeople(database), storage.messages, requests, files.blobs, foundation.clock
+    )
+    return PrivacyWorker(requests, PostgresPersonEraser(database, conversations.erase_by_key), exporter)
+
+
+def build_people_recorder(storage: Storage, channels: Channels) -> PeopleRecorder:
+    senders = PostgresSeenSenders(storage.database)
+    return PeopleRecorder(senders, storage.messages, storage.instances, channels.registry, storage.identities)
 
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
@@ -176,6 +207,7 @@ def build_use_cases(
     downstream = build_downstream(foundation, resources)
     trials = TrialService(resources.directory, downstream, foundation.steady_clock, ids)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
+    people = PeopleService(PostgresPeople(storage.database), audit)
     return UseCases(
         access=services.access,
         sessions=SessionService(storage.keys, storage.users, audit, ids, clock),
@@ -192,6 +224,10 @@ def build_use_cases(
         messages=services.messages,
         conversations=services.conversations,
         feedback=FeedbackService(instances, PostgresFeedback(storage.database)),
+        people=people,
+        privacy=PrivacyService(
+            people, build_privacy_requests(foundation, storage), audit, files.shared, clock
+        ),
         callbacks=services.callbacks,
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,

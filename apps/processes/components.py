@@ -229,6 +229,8 @@ class SocketsComponent(Component):
 REGISTER = "register"
 COUNT_SECONDS = 10.0
 """How often figures and reports are brought up to date."""
+PEOPLE_SECONDS = 3.0
+"""How often new senders are given people."""
 CLEAN_SECONDS = 300.0
 """How often old rows are looked for. A run that ends before all are gone goes on with the next."""
 
@@ -284,6 +286,8 @@ class JobsComponent(Component):
                 PeriodicTask("changes of the clock", 10.0, clock.look),
                 PeriodicTask("figures", COUNT_SECONDS, storage.figures.count),
                 PeriodicTask("reports", COUNT_SECONDS, storage.reports.count),
+                PeriodicTask("people", PEOPLE_SECONDS, container.people_recorder().record),
+                PeriodicTask("privacy requests", 1.0, container.privacy_worker().work),
                 PeriodicTask("old conversations", 60.0, lambda: queue.enqueue("expire")),
                 PeriodicTask("cleaning", CLEAN_SECONDS, lambda: queue.enqueue("clean")),
             ]

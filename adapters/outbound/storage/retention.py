@@ -78,6 +78,7 @@ VERIFICATION_SENDS = timedelta(hours=2)
 """The limits on messages with codes count within an hour."""
 NOTICES = timedelta(days=2)
 UNANSWERED = timedelta(days=30)
+PRIVACY_REQUESTS = timedelta(days=90)
 WEB_HOSTS = timedelta(days=7)
 SIGN_INS = timedelta(days=1)
 REPORT_PEOPLE = timedelta(days=2)
@@ -189,6 +190,8 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(name, table, "ctid", "sent_at", VERIFICATION_SENDS, f"{table}_by_age")
     name, table = "unanswered messages", "unanswered"
     yield Rule(name, table, "id", "received_at", UNANSWERED, f"{table}_by_age")
+    name, table = "privacy requests", "privacy_request"
+    yield Rule(name, table, "id", "created_at", PRIVACY_REQUESTS, f"{table}_by_age")
     name, table, key = "notices of access", "access_notice", "instance_id, external_id"
     yield Rule(name, table, key, "noticed_at", NOTICES, f"{table}_by_age")
     yield Rule("web servers", "web_host", "key", "free_at", WEB_HOSTS, "web_host_by_age")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import case, exists, update
 
-from adapters.outbound.storage.codec import dump, key_of, open_form_to_json, stored_open_form
+from adapters.outbound.storage.codec import dump, key_of, open_form_to_json, storable, stored_open_form
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import read_statements
@@ -82,6 +82,8 @@ class PostgresSessions:
             await self._move_queue(connection, instance_id, previous, current)
             for name in ("move_aliases", "alias_former_session"):
                 await connection.execute(SQL[name], {"instance": instance_id, "old": old, "new": new})
+            senders = {"instance": instance_id, "old": old, "new": new, "session_id": storable(current)}
+            await connection.execute(SQL["copy_senders"], senders)
 
     async def _move_queue(
         self, connection: Connection, instance_id: int, previous: str, current: str

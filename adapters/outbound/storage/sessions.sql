@@ -31,6 +31,17 @@ INSERT INTO session_alias (instance_id, alias, session_key)
 SELECT instance_id, %(new)s, session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(old)s
 ON CONFLICT DO NOTHING
 
+-- name: copy_senders
+-- Messages stay under the former id: the person has both. Primary key.
+INSERT INTO person_sender (
+    instance_id, session_key, sender_key, person_id, session_id, sender, name, language, identities, identity_keys,
+    user_id, first_at, seen_at
+)
+SELECT instance_id, %(new)s, CASE WHEN sender_key = %(old)s THEN %(new)s ELSE sender_key END, person_id,
+    %(session_id)s, CASE WHEN sender_key = %(old)s THEN %(session_id)s ELSE sender END, name, language, identities,
+    identity_keys, user_id, first_at, seen_at
+FROM person_sender WHERE instance_id = %(instance)s AND session_key = %(old)s ON CONFLICT DO NOTHING
+
 -- name: lock_form
 -- Primary key.
 SELECT form FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s FOR UPDATE

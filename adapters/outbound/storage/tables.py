@@ -9,6 +9,7 @@ from sqlalchemy import (
     Column,
     Date,
     Double,
+    ForeignKey,
     Identity,
     Index,
     Integer,
@@ -622,4 +623,62 @@ web_chat_message = table(
     *optional(Text, "body"),
     index("web_chat_message_changed", "web_chat_id version"),
     index("web_chat_message_shown", "web_chat_id place", where="body IS NOT NULL"),
+)
+
+person = table(
+    "person",
+    identity(),
+    *required(Text, "owner name search"),
+    *optional(Text, "given_name given_language language"),
+    Column("labels", ARRAY(Text)),
+    *required(Timestamp, "first_at seen_at"),
+    *required(Boolean, "was_split is_erased"),
+    index("person_by_owner", "owner seen_at id"),
+    index("person_by_age", "seen_at id"),
+    Index("person_labelled", "labels", postgresql_using="gin", postgresql_where=text("labels IS NOT NULL")),
+    Index("person_search", "search", postgresql_using="gin", postgresql_ops={"search": "gin_trgm_ops"}),
+)
+
+person_sender = table(
+    "person_sender",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("session_key", Text),
+    key("sender_key", Text),
+    Column("person_id", ForeignKey("person.id"), nullable=False),
+    *required(Text, "session_id sender name identities"),
+    *optional(Text, "language user_id"),
+    Column("identity_keys", ARRAY(Text)),
+    *required(Timestamp, "first_at seen_at"),
+    index("person_sender_by_person", "person_id"),
+    index("person_sender_by_account", "instance_id sender_key"),
+    Index(
+        "person_sender_identified",
+        "identity_keys",
+        postgresql_using="gin",
+        postgresql_where=text("identity_keys IS NOT NULL"),
+    ),
+    index("person_sender_by_user", "user_id", where="user_id IS NOT NULL"),
+)
+
+privacy_request = table(
+    "privacy_request",
+    identity(),
+    *required(Text, "owner kind state requested_by"),
+    *required(BigInteger, "person_id"),
+    *required(Integer, "done total run failures"),
+    *optional(Text, "error blob_key"),
+    *optional(BigInteger, "size"),
+    *optional(Timestamp, "lease_until finished_at expires_at"),
+    *required(Timestamp, "created_at"),
+    index("privacy_request_open", "id", where="state = ANY (ARRAY['pending', 'running'])"),
+    index("privacy_request_by_owner", "owner id"),
+    index("privacy_request_by_person", "person_id id"),
+    index("privacy_request_by_age", "created_at"),
+)
+
+person_position = table(
+    "person_position",
+    key("id", SmallInteger),
+    *required(BigInteger, "inbox_id"),
+    *required(Timestamp, "claimed_at"),
 )

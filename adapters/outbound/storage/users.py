@@ -20,6 +20,8 @@ from adapters.outbound.storage.tables import (
     app_user,
     channel_instance,
     instance_permission,
+    person,
+    privacy_request,
     team,
     team_member,
     verification_code,
@@ -41,6 +43,8 @@ OWNED = (
     (agent, "owner"),
     (knowledge_base, "created_by"),
     (kb_source, "user_id"),
+    (person, "owner"),
+    (privacy_request, "owner"),
 )
 """Tables whose rows belong to a user, each with the column that names them."""
 HELD = (

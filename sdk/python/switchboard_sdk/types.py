@@ -597,6 +597,13 @@ class MemberToSave(TypedDict):
     lead: NotRequired[bool]
 
 
+PersonId: TypeAlias = int
+
+
+class MergedPeople(TypedDict):
+    personIds: list[PersonId]
+
+
 class MessageFile(TypedDict):
     name: str
     mimeType: str
@@ -649,6 +656,31 @@ class PermissionList(TypedDict):
     permissions: list[Permission]
 
 
+class PersonConversation(TypedDict):
+    instanceId: int
+    channelId: str
+    channelName: str
+    sessionId: str
+    senderId: str
+    senderName: str
+    firstAt: str
+    lastAt: str
+
+
+Label: TypeAlias = str
+
+
+class PersonFields(TypedDict):
+    name: NotRequired[str | None]
+    language: NotRequired[str | None]
+    labels: NotRequired[list[Label] | None]
+
+
+class PersonIdentity(TypedDict):
+    field: str
+    value: str
+
+
 class Place(TypedDict):
     position: int | None
     title: str | None
@@ -668,6 +700,28 @@ class PostChatMessage(TypedDict):
     text: NotRequired[str]
     choice: NotRequired[str]
     files: NotRequired[list[FileOfVisitor]]
+
+
+class PrivacyRequest(TypedDict):
+    id: int
+    kind: Literal["export", "erase"]
+    personId: int
+    owner: str
+    requestedBy: str
+    state: Literal["pending", "running", "done", "failed"]
+    done: int
+    total: int
+    error: str | None
+    url: str | None
+    size: int | None
+    createdAt: str
+    finishedAt: str | None
+    expiresAt: str | None
+
+
+class PrivacyRequestList(TypedDict):
+    requests: list[PrivacyRequest]
+    next: str | None
 
 
 class PushRecord(TypedDict):
@@ -892,6 +946,21 @@ class SourcePage(TypedDict):
 class SourcePageList(TypedDict):
     pages: list[SourcePage]
     next: int | None
+
+
+class SplitConversation(TypedDict):
+    instanceId: int
+    sessionId: str
+
+
+class SplitIdentity(TypedDict):
+    field: str
+    value: str
+
+
+class SplitPerson(TypedDict):
+    conversations: NotRequired[list[SplitConversation]]
+    identities: NotRequired[list[SplitIdentity]]
 
 
 class StartEmail(TypedDict):
@@ -1294,6 +1363,25 @@ class MessageList(TypedDict):
 class MessageTimeline(TypedDict):
     messageId: str
     steps: list[TimelineStep]
+
+
+class Person(TypedDict):
+    id: int
+    owner: str
+    name: str
+    language: str | None
+    labels: list[str]
+    identities: list[PersonIdentity]
+    userIds: list[str]
+    conversations: list[PersonConversation]
+    conversationCount: int
+    firstAt: str
+    lastAt: str
+
+
+class PersonList(TypedDict):
+    people: list[Person]
+    next: str | None
 
 
 class PushList(TypedDict):

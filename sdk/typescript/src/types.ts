@@ -665,6 +665,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * People, the latest first
+         * @description Who writes in the conversations of all of the caller's instances, an admin's: of everybody's. One entry for each person over all channels: conversations with the same proved identity, or of the same verified user, are joined by themselves. New senders appear within some seconds.
+         */
+        get: operations["list_people_api_agent_people_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports and erasures of people, the latest first
+         * @description Those for the people of the caller's instances, an admin's: of everybody's. They are listed for 90 days.
+         */
+        get: operations["list_privacy_requests_api_agent_people_requests_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/requests/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far an export or an erasure is
+         * @description With the address of the ZIP once an export is done.
+         */
+        get: operations["get_privacy_request_api_agent_people_requests__requestId__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/{personId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export a person
+         * @description Writes all that is on record of a person into a ZIP of JSON and files, in the background. An export that is still open is answered with that one.
+         */
+        post: operations["export_person_api_agent_people__personId__export_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/{personId}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a person
+         * @description Erases all conversations of a person, their exports and the person, in the background and for good. Repeated, it is answered with the same request, also when that is done. A person who writes again is a new one.
+         */
+        post: operations["erase_person_api_agent_people__personId__erase_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/{personId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A person
+         * @description With up to 1000 of their conversations.
+         */
+        get: operations["get_person_api_agent_people__personId__get"];
+        /**
+         * Change a person
+         * @description Sets name, language and labels by hand.
+         */
+        put: operations["change_person_api_agent_people__personId__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/{personId}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge other people into a person
+         * @description Gives the person the conversations, identities and labels of the others, and a name and language that were set by hand where the person has none.
+         */
+        post: operations["merge_people_api_agent_people__personId__merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/people/{personId}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Split conversations or identities from a person
+         * @description Makes a new person of them. From then on neither of both is joined with anybody by itself.
+         */
+        post: operations["split_person_api_agent_people__personId__split_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/events": {
         parameters: {
             query?: never;
@@ -4287,6 +4451,14 @@ export interface components {
              */
             lead?: boolean;
         };
+        /** MergedPeople */
+        MergedPeople: {
+            /**
+             * Personids
+             * @description The others, who are gone then.
+             */
+            personIds: number[];
+        };
         /** MessageFile */
         MessageFile: {
             /** Name */
@@ -4416,6 +4588,112 @@ export interface components {
             /** Permissions */
             permissions: components["schemas"]["Permission"][];
         };
+        /** Person */
+        Person: {
+            /** Id */
+            id: number;
+            /**
+             * Owner
+             * @description Owner of the instances.
+             */
+            owner: string;
+            /**
+             * Name
+             * @description Set by hand, or what the platforms tell.
+             */
+            name: string;
+            /**
+             * Language
+             * @description Set by hand, or what the platforms tell; null where they tell none.
+             */
+            language: string | null;
+            /** Labels */
+            labels: string[];
+            /**
+             * Identities
+             * @description Proved by the messages.
+             */
+            identities: components["schemas"]["PersonIdentity"][];
+            /**
+             * Userids
+             * @description The platform users that the identities are verified for, where instances identify senders.
+             */
+            userIds: string[];
+            /**
+             * Conversations
+             * @description The latest ones: 10 in a list, 1000 of one person.
+             */
+            conversations: components["schemas"]["PersonConversation"][];
+            /**
+             * Conversationcount
+             * @description Number of all conversations.
+             */
+            conversationCount: number;
+            /** Firstat */
+            firstAt: string;
+            /**
+             * Lastat
+             * @description The latest message; up to a minute late.
+             */
+            lastAt: string;
+        };
+        /** PersonConversation */
+        PersonConversation: {
+            /** Instanceid */
+            instanceId: number;
+            /** Channelid */
+            channelId: string;
+            /** Channelname */
+            channelName: string;
+            /** Sessionid */
+            sessionId: string;
+            /**
+             * Senderid
+             * @description Id of the person at the platform.
+             */
+            senderId: string;
+            /**
+             * Sendername
+             * @description Empty where the platform tells none.
+             */
+            senderName: string;
+            /** Firstat */
+            firstAt: string;
+            /** Lastat */
+            lastAt: string;
+        };
+        /** PersonFields */
+        PersonFields: {
+            /**
+             * Name
+             * @description Empty: what the platforms tell. Left out, a field stays as it is.
+             */
+            name?: string | null;
+            /**
+             * Language
+             * @description Empty: what the platforms tell.
+             */
+            language?: string | null;
+            /** Labels */
+            labels?: string[] | null;
+        };
+        /** PersonIdentity */
+        PersonIdentity: {
+            /** Field */
+            field: string;
+            /** Value */
+            value: string;
+        };
+        /** PersonList */
+        PersonList: {
+            /** People */
+            people: components["schemas"]["Person"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
         /** Place */
         Place: {
             /**
@@ -4471,6 +4749,72 @@ export interface components {
              * @default []
              */
             files?: components["schemas"]["FileOfVisitor"][];
+        };
+        /** PrivacyRequest */
+        PrivacyRequest: {
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "export" | "erase";
+            /** Personid */
+            personId: number;
+            /**
+             * Owner
+             * @description Owner of the instances.
+             */
+            owner: string;
+            /** Requestedby */
+            requestedBy: string;
+            /**
+             * State
+             * @description Failed: given up after several tries. It may be requested again.
+             * @enum {string}
+             */
+            state: "pending" | "running" | "done" | "failed";
+            /**
+             * Done
+             * @description Conversations that are done.
+             */
+            done: number;
+            /**
+             * Total
+             * @description Conversations when it was requested.
+             */
+            total: number;
+            /**
+             * Error
+             * @description Why the last try failed.
+             */
+            error: string | null;
+            /**
+             * Url
+             * @description Signed address of the ZIP of an export that is done, until it expires.
+             */
+            url: string | null;
+            /**
+             * Size
+             * @description Bytes of the ZIP.
+             */
+            size: number | null;
+            /** Createdat */
+            createdAt: string;
+            /** Finishedat */
+            finishedAt: string | null;
+            /** Expiresat */
+            expiresAt: string | null;
+        };
+        /** PrivacyRequestList */
+        PrivacyRequestList: {
+            /** Requests */
+            requests: components["schemas"]["PrivacyRequest"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
         };
         /** PushList */
         PushList: {
@@ -5244,6 +5588,34 @@ export interface components {
             pages: components["schemas"]["SourcePage"][];
             /** Next */
             next: number | null;
+        };
+        /** SplitConversation */
+        SplitConversation: {
+            /** Instanceid */
+            instanceId: number;
+            /** Sessionid */
+            sessionId: string;
+        };
+        /** SplitIdentity */
+        SplitIdentity: {
+            /** Field */
+            field: string;
+            /** Value */
+            value: string;
+        };
+        /** SplitPerson */
+        SplitPerson: {
+            /**
+             * Conversations
+             * @default []
+             */
+            conversations?: components["schemas"]["SplitConversation"][];
+            /**
+             * Identities
+             * @description The conversations in which one of them was proved.
+             * @default []
+             */
+            identities?: components["schemas"]["SplitIdentity"][];
         };
         /** StartEmail */
         StartEmail: {
@@ -6724,6 +7096,233 @@ export interface operations {
                 content: {
                     "text/csv": string;
                     "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    list_people_api_agent_people_get: {
+        parameters: {
+            query?: {
+                /** @description Looked for in names, in ids at the platforms and in identities. */
+                query?: string;
+                /** @description Only those who have this label. */
+                label?: string | null;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonList"];
+                };
+            };
+        };
+    };
+    list_privacy_requests_api_agent_people_requests_get: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivacyRequestList"];
+                };
+            };
+        };
+    };
+    get_privacy_request_api_agent_people_requests__requestId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an export or an erasure. */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivacyRequest"];
+                };
+            };
+        };
+    };
+    export_person_api_agent_people__personId__export_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivacyRequest"];
+                };
+            };
+        };
+    };
+    erase_person_api_agent_people__personId__erase_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivacyRequest"];
+                };
+            };
+        };
+    };
+    get_person_api_agent_people__personId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    change_person_api_agent_people__personId__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonFields"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    merge_people_api_agent_people__personId__merge_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergedPeople"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    split_person_api_agent_people__personId__split_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a person. */
+                personId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SplitPerson"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
                 };
             };
         };

@@ -22,6 +22,7 @@ MOVES = {
     "tool_confirmation",
     "tool_approval",
     "session_alias",
+    "person_sender",
 }
 STAYS = {
     "inbox": "messages stay where they were written, and are answered there",
@@ -71,6 +72,10 @@ def a_value(column: Column[Any], instance: int) -> object:
 async def test_rows_move_with_their_session(database: Database, instance: int, table: Table) -> None:
     required = [c for c in table.c if not c.nullable and c.identity is None]
     row = {c.name: a_value(c, instance) for c in required}
+    if table.name == "person_sender":
+        row["person_id"] = await database.fetch_value(
+            "INSERT INTO person (owner) VALUES ('ann') RETURNING id"
+        )
     if table.name == "queue":
         row |= {"kind": 0, "assignee": "user:ann"}
     await database.execute(table.insert().values(row))

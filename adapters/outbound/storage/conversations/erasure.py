@@ -28,6 +28,7 @@ SQL = read_statements(
 )
 
 SENT = ("blank_answers", "delete_unnamed_answers", "blank_sends", "delete_unnamed_sends")
+FORGOTTEN = ("forget_session_of_answers", "forget_session_of_sends")
 REST = (
     "delete_unsent",
     "delete_dead",
@@ -41,6 +42,7 @@ REST = (
     "delete_feedback",
     "delete_report_events",
     "delete_report_people",
+    "delete_senders",
     "delete_logged_events",
     "delete_unanswered",
     "delete_notices",
@@ -56,6 +58,7 @@ EXPIRED = (
     "delete_resource_states",
     "delete_agent_tasks",
     "delete_web_chat",
+    "delete_senders",
     "blank_queue",
     "forget_queues",
 )
@@ -71,15 +74,18 @@ async def is_erased(connection: Connection, inbox_id: int | None) -> bool:
 
 
 @retried
-async def erase(database: Database, instance_id: int, session_id: str) -> Sequence[str] | None:
+async def erase(database: Database, instance_id: int, session_key: str) -> Sequence[str] | None:
     """The keys of the blobs that the conversation had. None where nothing was on record of it."""
-    session: dict[str, Any] = {"instance": instance_id, "session": key_of(session_id)}
+    session: dict[str, Any] = {"instance": instance_id, "session": session_key}
     async with database.transaction() as connection:
-        rows = await (await connection.execute(SQL["senders"], session)).fetchall()
-        senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
-        digests = [hashlib.sha256(sender[1:-1].encode()).digest() for (sender,) in rows if sender]
-        count = await erase_texts(connection, session, "erase_events", "delete_sends")
+        own = await column(connection, "senders", session)
+        others = await column(connection, "correspondents", session)
+        senders = [key_of(orjson.loads(sender)) for sender in (*own, *others) if sender]
+        digests = [hashlib.sha256(sender[1:-1].encode()).digest() for sender in own if sender]
+        count = await erase_texts(connection, session, "erase_events", "delete_sends", FORGOTTEN)
         keys = await column(connection, "delete_files", session)
+        keys += await column(connection, "delete_exports", session)
+        await connection.execute(SQL["restart_exports"], session)
         count += len(keys)
         for name in REST:
             cursor = await connection.execute(SQL[name], {**session, "senders": senders, "digests": digests})
@@ -87,7 +93,9 @@ async def erase(database: Database, instance_id: int, session_id: str) -> Sequen
     return keys if count else None
 
 
-async def erase_texts(connection: Connection, session: dict[str, Any], events: str, sends: str) -> int:
+async def erase_texts(
+    connection: Connection, session: dict[str, Any], events: str, sends: str, more: Sequence[str] = ()
+) -> int:
     """Erases what was said by the named statements on events and on sends, and what was sent of it; how many rows.
 
     Events come first, as in all statements: what is under way cannot answer them afterwards."""
@@ -96,7 +104,7 @@ async def erase_texts(connection: Connection, session: dict[str, Any], events: s
         "sends": await column(connection, sends, session),
     }
     count = sum(map(len, ids.values()))
-    for name in SENT:
+    for name in (*SENT, *more):
         count += (await connection.execute(SQL[name], ids)).rowcount
     return count
 

@@ -12,6 +12,37 @@ SELECT event = '{}' FROM inbox WHERE id = %s FOR SHARE
 SELECT DISTINCT substring(event FROM '^\{"session":"(?:[^"\\]|\\.)*","sender":("(?:[^"\\]|\\.)*")')
 FROM inbox WHERE {{ of_session }}
 
+-- name: correspondents
+-- Whom replies went to, as JSON texts. No text has these quotes. Index `inbox_by_session`.
+SELECT DISTINCT substring(event FROM '"correspondent":("(?:[^"\\]|\\.)*")') FROM inbox WHERE {{ of_session }}
+
+-- name: delete_exports
+-- The files of exports that hold the conversation. Indexes `privacy_request_by_person`, and primary keys.
+WITH held AS (
+    SELECT r.id, r.blob_key FROM privacy_request r WHERE blob_key IS NOT NULL
+    AND person_id IN (SELECT person_id FROM person_sender WHERE {{ of_session }}) FOR UPDATE
+), gone AS (
+    UPDATE privacy_request r SET blob_key = NULL, expires_at = now() FROM held h WHERE r.id = h.id
+), counted AS (
+    SELECT blob_key, count(*) AS count FROM held GROUP BY 1
+)
+UPDATE blob b SET reference_count = greatest(0, b.reference_count - c.count) FROM counted c WHERE b.key = c.blob_key
+RETURNING b.key
+
+-- name: restart_exports
+-- Those that may hold the conversation already begin anew. Index `privacy_request_by_person`.
+UPDATE privacy_request SET state = 'pending', run = run + 1, lease_until = NULL, done = 0
+WHERE kind = 'export' AND state = 'running'
+AND person_id IN (SELECT person_id FROM person_sender WHERE {{ of_session }})
+
+-- name: forget_session_of_answers
+-- The id of a session may be a phone number. Index `outbox_by_event`.
+UPDATE outbox SET session_key = '{{ erased }}' WHERE inbox_id = ANY(%(events)s) AND message = '{}'
+
+-- name: forget_session_of_sends
+-- Index `outbox_by_send`.
+UPDATE outbox SET session_key = '{{ erased }}' WHERE send_id = ANY(%(sends)s) AND message = '{}'
+
 {% macro erase_events(more) -%}
 UPDATE inbox SET event = '{}', session_key = '{{ erased }}', answer = NULL, change = NULL, result = NULL, draft = NULL,
     error = NULL, status = 1, await_until = NULL, finished_at = coalesce(finished_at, now())
@@ -111,6 +142,10 @@ DELETE FROM report_person WHERE day >= now()::date - 7 AND instance_id = %(insta
 -- name: delete_logged_events
 -- Index `event_log_by_session`.
 DELETE FROM event_log WHERE {{ of_session }}
+
+-- name: delete_senders
+-- A person without conversations goes with the last sender. Primary key.
+DELETE FROM person_sender WHERE {{ of_session }}
 
 -- name: delete_unanswered
 DELETE FROM unanswered WHERE {{ of_session }}

@@ -286,7 +286,12 @@ class PostgresMessages:
     async def of_session(
         self, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str] | None:
-        session = {"instance": instance_id, "session": key_of(session_id)}
+        return await self.of_key(instance_id, key_of(session_id), wanted)
+
+    async def of_key(
+        self, instance_id: int, session_key: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
+        session = {"instance": instance_id, "session": session_key}
         name, start = ("messages_before", LATEST) if wanted.latest_first else ("messages_after", OLDEST)
         after = _positions(wanted.cursor, start)
         rows = await self._rows(SQL[name], session, after, wanted.limit)

@@ -174,8 +174,11 @@ class PostgresConversationStore:
         return is_known
 
     async def erase(self, instance_id: int, session_id: str) -> bool:
+        return await self.erase_by_key(instance_id, key_of(session_id), session_id)
+
+    async def erase_by_key(self, instance_id: int, session_key: str, session_id: str) -> bool:
         """A blob that is not removed here, as this process dies, is removed with those that nobody uses."""
-        blobs = await erase(self._database, instance_id, session_id)
+        blobs = await erase(self._database, instance_id, session_key)
         if blobs:
             await self._delete(blobs)
         self._chat_changed(ChatPlace(instance_id, session_id))

@@ -1,0 +1,144 @@
+"""Follows the inbox and gives each sender of a conversation a person. Messages wait for none of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from psycopg import Rollback
+
+from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.codec import dump, key_of, storable
+from adapters.outbound.storage.conversations.erasure import is_erased
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.queue.statements import read_statements
+from domain.channels.messages import Identity
+from domain.limits import LABELS
+from domain.people.model import SeenSender, StoredSender
+from domain.verification.model import normal
+
+SQL = read_statements(Path(__file__).with_name("people.sql"), most_labels=LABELS)
+
+BATCH = 1000
+"""Events that one statement looks through."""
+ROUND_SECONDS = 2.0
+"""Between two rounds, of whichever process."""
+SLACK_SECONDS = 5.0
+"""Longer than a statement takes that stores events. Younger ones are looked at again by the next round."""
+FRESH_SECONDS = 60.0
+"""A sender who is known is looked at again after so long."""
+CERTAIN = 2
+"""Evidence from which on a sender has been seen before, in the same conversation or another one of the instance."""
+
+
+class _Candidate(NamedTuple):
+    """A person who may have a sender; see the statement `people_of_sender`."""
+
+    id: int
+    evidence: int
+    was_split: bool
+
+
+def identity_key(identity: Identity) -> str:
+    """The comparable form of an identity, short enough for an index."""
+    return f"{key_of(identity.field)}:{key_of(normal(identity))}"
+
+
+class PostgresSeenSenders:
+    """`ports.persons.SeenSenders`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self) -> int | None:
+        position: int | None = await self._database.fetch_value(SQL["claim_round"], {"pause": ROUND_SECONDS})
+        return position
+
+    async def following(self, position: int) -> tuple[Sequence[StoredSender], int | None, int | None]:
+        parameters = {"position": position, "count": BATCH, "slack": SLACK_SECONDS}
+        rows = await self._database.fetch(SQL["next_events"], parameters)
+        latest: dict[tuple[int, str, str], StoredSender] = {}
+        settled, is_settled = None, True
+        for id, instance_id, owner, channel_id, session_key, at, sender, is_old in rows:
+            is_settled = is_settled and is_old
+            settled = id if is_settled else settled
+            if channel_id is not None and sender is not None and (name := orjson.loads(sender)):
+                stored = StoredSender(id, instance_id, channel_id, owner, at)
+                latest[instance_id, session_key, key_of(name)] = stored
+        following = rows[-1][0] if len(rows) == BATCH else None
+        return await self._without_fresh(latest), settled, following
+
+    async def _without_fresh(
+        self, latest: dict[tuple[int, str, str], StoredSender]
+    ) -> Sequence[StoredSender]:
+        if not latest:
+            return []
+        fresh = await self._database.fetch_column(
+            SQL["fresh_senders"],
+            {
+                "instances": Bigints(instance_id for instance_id, _, _ in latest),
+                "sessions": Texts(session_key for _, session_key, _ in latest),
+                "senders": Texts(sender_key for _, _, sender_key in latest),
+                "times": [stored.at for stored in latest.values()],
+                "pause": FRESH_SECONDS,
+            },
+        )
+        known = set(fresh)
+        return [stored for n, stored in enumerate(latest.values(), start=1) if n not in known]
+
+    async def advance(self, position: int) -> None:
+        await self._database.execute(SQL["advance"], {"position": position})
+
+    @retried
+    async def record(self, seen: SeenSender) -> None:
+        stored, keys = seen.stored, [identity_key(identity) for identity in seen.sender.identities]
+        parameters = {
+            "instance": stored.instance_id,
+            "session": key_of(seen.session_id),
+            "sender": key_of(seen.sender.external_id),
+            "owner": stored.owner,
+            "session_id": storable(seen.session_id),
+            "sender_id": storable(seen.sender.external_id),
+            "name": storable(seen.sender.display_name),
+            "language": storable(seen.language) if seen.language else None,
+            "document": dump([[identity.field, identity.value] for identity in seen.sender.identities]),
+            "identities": keys or None,
+            "user": seen.user_id,
+            "at": stored.at,
+        }
+        async with self._database.transaction() as connection:
+            for name in ("write_later", "lock_people"):
+                await connection.execute(SQL[name])
+            rows = await (await connection.execute(SQL["people_of_sender"], parameters)).fetchall()
+            person = await self._person(connection, [_Candidate(*row) for row in rows], parameters)
+            await connection.execute(SQL["save_sender"], {**parameters, "person": person})
+            await connection.execute(SQL["refresh"], {"people": [person]})
+            # Last, as it holds up the answer to the message.
+            if await is_erased(connection, stored.inbox_id):
+                raise Rollback
+
+    async def _person(
+        self, connection: Connection, candidates: Sequence[_Candidate], parameters: dict[str, object]
+    ) -> int:
+        """The person of a sender: joined with others that have an identity or the user too, unless one of them was
+        split by hand."""
+        if not candidates:
+            [row] = await (await connection.execute(SQL["add_person"], parameters)).fetchall()
+            return int(row[0])
+        first = candidates[0]
+        others = {other.id for other in candidates if other.evidence < CERTAIN and not other.was_split}
+        others.discard(first.id)
+        if not others or first.was_split:
+            return first.id
+        return await join(connection, first.id, sorted(others))
+
+
+async def join(connection: Connection, person_id: int, others: Sequence[int]) -> int:
+    """Gives the senders of other people to a person, with their labels; and a name and language that were set by
+    hand, where the person has none. Part of a transaction that holds the lock on people."""
+    parameters = {"person": person_id, "others": list(others)}
+    for name in ("inherit", "give_senders", "move_exports"):
+        await connection.execute(SQL[name], parameters)
+    await connection.execute(SQL["refresh"], {"people": [person_id, *others]})
+    return person_id
