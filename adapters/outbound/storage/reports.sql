@@ -2,9 +2,11 @@
 -- of `report_event`: 0 handed to people, 1 closed, 2 an agent asked for people.
 
 -- name: begin_reports
+-- With the last day, of which the rows are found from the newest one back by the primary key of `inbox`.
 INSERT INTO report_position (id, until, inbox_id)
-SELECT 1, coalesce(f.until, now() - interval '1 day'), coalesce(f.inbox_id, 0)
-FROM (VALUES (1)) AS always LEFT JOIN figure_position f ON true ON CONFLICT DO NOTHING
+SELECT 1, now() - interval '1 day', coalesce((
+    SELECT id FROM inbox WHERE received_at < now() - interval '1 day 1 minute' ORDER BY id DESC LIMIT 1
+), 0) WHERE NOT EXISTS (SELECT FROM report_position) ON CONFLICT DO NOTHING
 
 -- name: lock_reports
 -- From when to when rows are to be counted now, the id of the inbox behind which the received ones stand, and whether

@@ -66,6 +66,11 @@ Feature: Reports
         | to first answer | 2        | 2            |
         | to close        | 1        | 2            |
 
+    Scenario: What happens now is counted by itself
+      Given a bot of ann whose reports are counted as always
+      When ada has written "hello" and got an answer
+      Then the report of the last 30 days has 1 message, 1 answer and 1 first answer before long
+
   Rule: A spreadsheet can read it
 
     Scenario: Reports as CSV

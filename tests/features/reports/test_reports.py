@@ -21,6 +21,7 @@ from tests.drivers.world import World
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.platforms.telegram import TOKEN
 from tests.support.reports import Days
+from tests.support.waiting import until
 
 EDGE = samples.SETTING
 scenarios("reports.feature")
@@ -63,6 +64,12 @@ def script(request: RunRequest) -> RunResult:
     target_fixture="days",
 )
 def bot(scene: Scene, seconds: float) -> Days:
+    counted_bot(scene)
+    return Days(scene.world, seconds)
+
+
+@given("a bot of ann whose reports are counted as always")
+def counted_bot(scene: Scene) -> None:
     scene.resource.script = script
     body = {
         "channelId": "bot-messenger",
@@ -72,7 +79,12 @@ def bot(scene: Scene, seconds: float) -> Days:
         "feedback": True,
     }
     scene.bots["ann"] = int(scene.rest.create("ann", body).body["instanceId"])
-    return Days(scene.world, seconds)
+
+
+@when('ada has written "hello" and got an answer')
+def has_written(scene: Scene) -> None:
+    scene.write("ada", "hello")
+    scene.settle()
 
 
 @given(parsers.parse('the team "{name}" of {first} and {second}'))
@@ -226,6 +238,17 @@ def second_day(scene: Scene, days: Days, count: int) -> None:
     [row] = rows(scene, days, "all", **{"from": day, "to": day})
     assert row["messages"] == count
     assert row["day"] is row["instanceId"] is row["userId"] is None
+
+
+@then("the report of the last 30 days has 1 message, 1 answer and 1 first answer before long")
+def before_long(scene: Scene) -> None:
+    def figures() -> list[tuple[int, int, int]]:
+        reports = scene.read(REPORTS, by="all")["reports"]
+        return [
+            (row["messages"], row["answeredByAgent"], row["timeToFirstAnswer"]["count"]) for row in reports
+        ]
+
+    until(lambda: figures() == [(1, 1, 1)], "it is counted")
 
 
 @then("the report by instance names the bot")

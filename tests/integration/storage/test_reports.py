@@ -367,13 +367,17 @@ async def test_no_transaction_that_is_open_is_passed_over(scene: Scene) -> None:
         assert await scene.database.fetch_value("SELECT until FROM report_position") < begun_at[0]
 
 
-async def test_counting_begins_where_figures_are(scene: Scene) -> None:
-    at = datetime.now(UTC) - timedelta(minutes=3)
-    await scene.database.execute(
-        "INSERT INTO figure_position (id, until, inbox_id) VALUES (1, %s, 17)", (at,)
-    )
+async def test_counting_begins_with_the_last_day(scene: Scene) -> None:
+    scene.day = datetime.now(UTC) - 2 * DAY
+    await scene.message(0)
+    [(before,)] = await scene.database.fetch("SELECT max(id) FROM inbox")
+    scene.day = datetime.now(UTC) - timedelta(hours=1)
+    await scene.message(0)
     await scene.database.execute(SQL["begin_reports"])
-    assert await scene.database.fetch("SELECT until, inbox_id FROM report_position") == [(at, 17)]
+    assert await scene.database.fetch_value("SELECT inbox_id FROM report_position") == before
+    await scene.reports.count()
+    row = row_of(ReportKey(None, None, None, None, None), None, await counted_today(scene))
+    assert (row.messages, row.people) == (1, 1)
 
 
 async def fill(scene: Scene, days: int, users: Collection[str]) -> None:
