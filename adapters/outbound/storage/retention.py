@@ -231,9 +231,11 @@ BY_INSTANCE = {
     "queue": "kind IN (0, 1, 2) AND instance_id = %(instance)s",
     "event_log": "instance_id = %(instance)s AND session_key IS NOT NULL",
     "message_file": "instance_id = %(instance)s",
+    "report_event": "instance_id = %(instance)s",
 }
-"""Indexes `inbox_by_session`, `outbox_by_instance`, `event_log_by_session` and `message_file_by_session`, and the
-primary key of `queue`. Events about the instance itself hold no texts, and go by age."""
+"""Indexes `inbox_by_session`, `outbox_by_instance`, `event_log_by_session`, `message_file_by_session` and
+`report_event_by_session`, and the primary key of `queue`. Events about the instance itself hold no texts, and go by
+age."""
 DELETES = {
     table: SQL["delete_of_instance"].format(table=table, condition=condition)
     for table, condition in BY_INSTANCE.items()

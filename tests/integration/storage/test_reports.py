@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage import reports
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.feedback import PostgresFeedback
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.reports import SQL, PostgresReports
@@ -447,6 +448,20 @@ async def test_reports_are_kept_for_400_days(scene: Scene) -> None:
     assert await scene.database.fetch_value("SELECT count(*) FROM report_event") == 14
     assert 400 <= await scene.database.fetch_value("SELECT count(*) FROM report") <= 401
     assert 2 <= await scene.database.fetch_value("SELECT count(*) FROM report_person") <= 3
+
+
+async def test_nothing_of_a_conversation_waits_longer_than_its_texts(scene: Scene, instance: int) -> None:
+    for session in ("silent", "of an instance that is removed"):
+        await scene.ask_for_people(2, session)
+    await scene.database.execute(
+        "UPDATE queue SET touched_at = now() - interval '3 d' WHERE session_key = 'silent'"
+    )
+    await ConversationExpiry(scene.database, days=1).clean()
+    left = await scene.database.fetch("SELECT session_key FROM report_event WHERE kind = 2")
+    assert left == [("of an instance that is removed",)]
+    await scene.database.execute("DELETE FROM channel_instance")
+    await Retention(scene.database, Times(timedelta(days=7))).clean()
+    assert await scene.database.fetch_value("SELECT count(*) FROM report_event") == 0
 
 
 async def test_reports_are_counted_and_read_by_index(scene: Scene) -> None:

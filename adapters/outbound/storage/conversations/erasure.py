@@ -54,6 +54,7 @@ REST = (
 
 EXPIRED = (
     "delete_feedback",
+    "delete_report_events",
     "delete_chat_history",
     "delete_resource_states",
     "delete_agent_tasks",
