@@ -227,3 +227,13 @@ def _kept(path: Path, make: Callable[[], str]) -> str:
     if not secret:
         raise SettingsError(f"{path} is empty: put the key of this installation back, as from a backup")
     return secret
+
+
+def chosen_settings(settings: Settings) -> dict[str, str]:
+    """The settings that are not as by default, by their names; of secrets that they are set."""
+    chosen = {}
+    for name, field in Settings.model_fields.items():
+        value = getattr(settings, name)
+        if value != field.default:
+            chosen[str(field.validation_alias or name).upper()] = str(value) if field.repr else "set"
+    return chosen

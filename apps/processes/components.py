@@ -16,6 +16,9 @@ from adapters.outbound.storage.schedules import DatabaseClock
 from apps.compose.container import CommandContainer, Container, CoreContainer
 from apps.processes.process import Component, Phase
 from apps.processes.starting import listen
+from apps.settings_loading import chosen_settings
+from domain.access.model import Caller
+from domain.audit.model import Action
 from domain.polling.service import RUN
 from domain.refusals import Unavailable
 
@@ -43,6 +46,9 @@ class StorageComponent(Component):
         await self._storage.database.open()
         await self._storage.signals.start()
         await self._beat()
+        settings = chosen_settings(self._foundation.settings)
+        subject = f"process:{self._role}"
+        await self._storage.audit.note(Caller(""), Action.PROCESS_STARTED, subject, settings)
 
     async def _beat(self) -> None:
         await self._storage.processes.beat(self._foundation.worker_id, self._role)

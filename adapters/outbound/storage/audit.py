@@ -114,16 +114,16 @@ class PostgresAudit:
             last = batch[-1].id
 
     async def prune(self, older_than: datetime) -> int:
-        old = select(func.max(columns.id)).where(columns.at < older_than)
-        last = await self._database.fetch_value(old)
+        """The entry that names the last one comes first: it carries the hash of what is still there."""
+        old = select(func.max(columns.id), func.count()).where(columns.at < older_than)
+        [(last, count)] = await self._database.fetch(old)
         if last is None:
             return 0
         [newest] = await self._read(select(*ENTRY).where(columns.id == last))
-        data = {"last": last, "at": newest.at.isoformat(), "hash": newest.hash.hex()}
-        async with self.change(Caller(""), Action.AUDIT_PRUNED, "audit", data) as details:
-            removed = await self._database.execute(delete(audit_entry).where(columns.id <= last))
-            details["count"] = removed
-        return removed
+        data = {"last": last, "at": newest.at.isoformat(), "hash": newest.hash.hex(), "count": count}
+        async with self._database.unit():
+            await self._add(Caller(""), Action.AUDIT_PRUNED, "audit", data, Result.DONE)
+            return await self._database.execute(delete(audit_entry).where(columns.id <= last))
 
     async def _read(self, entries: Select[Any]) -> Sequence[AuditEntry]:
         return [_entry(*row) for row in await self._database.fetch(entries)]
