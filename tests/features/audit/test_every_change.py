@@ -16,6 +16,7 @@ from tests.features.verification.conftest import outside
 __all__ = ["outside"]
 
 KB, AGENTS = "/api/agent/kb", "/api/agent/agents"
+PEOPLE = "/api/agent/people"
 KEYS, USERS, TEAMS = "/api/agent/keys", "/api/agent/users", "/api/agent/teams"
 SUBSCRIPTIONS = "/api/agent/event-subscriptions"
 
@@ -89,6 +90,20 @@ class Scene:
         body = {"url": f"https://pages.example/{self.number()}"}
         return int(self.ask("POST", f"{KB}/{base}/pages", json=body).json()["source"]["id"])
 
+    def person(self) -> int:
+        """Somebody who wrote in two conversations."""
+        person = int(self.row("INSERT INTO person (owner) VALUES ('ann') RETURNING id"))
+        instance = self.instance()
+        for session in "ab":
+            self.row(
+                "INSERT INTO person_sender (instance_id, session_key, sender_key, person_id, session_id, sender,"
+                " name, identities, first_at, seen_at)"
+                " VALUES (%s, %s, 'ada', %s, %s, 'ada', 'Ada', '[]', now(), now())"
+                " RETURNING 1",
+                *(instance, session, person, session),
+            )
+        return person
+
     def row(self, statement: str, *values: Any) -> Any:
         database = self.world.container.storage().database
         return self.world.run(database.fetch_value(statement, values))
@@ -140,6 +155,18 @@ class Scene:
         database = self.world.container.storage().database
         statement = "SELECT action FROM audit_entry WHERE id > %s ORDER BY id"
         return self.world.run(database.fetch_column(statement, (after,)))
+
+
+def _merge(scene: "Scene") -> Callable[[], object]:
+    one, other = scene.person(), scene.person()
+    return lambda: scene.ask("POST", f"{PEOPLE}/{one}/merge", json={"personIds": [other]})
+
+
+def _split(scene: "Scene") -> Callable[[], object]:
+    person = scene.person()
+    instance = scene.row("SELECT instance_id FROM person_sender WHERE person_id = %s LIMIT 1", person)
+    body = {"conversations": [{"instanceId": instance, "sessionId": "b"}]}
+    return lambda: scene.ask("POST", f"{PEOPLE}/{person}/split", json=body)
 
 
 Prepare = Callable[[Scene], Callable[[], object]]
@@ -310,6 +337,11 @@ CHANGES: dict[str, tuple[str, Prepare]] = {
         "agent.shared",
         _on("agent", "PUT", AGENTS + "/{}/permissions", json={"userId": "bob", "level": 1}),
     ),
+    "ChangePerson": ("person.changed", _on("person", "PUT", PEOPLE + "/{}", json={"labels": ["vip"]})),
+    "MergePeople": ("person.changed", _merge),
+    "SplitPerson": ("person.changed", _split),
+    "ExportPerson": ("person.exported", _on("person", "POST", PEOPLE + "/{}/export")),
+    "ErasePerson": ("person.erased", _on("person", "POST", PEOPLE + "/{}/erase")),
     "ReplayDeadLetters": ("message.replayed", _dead_letters("replay")),
     "DropDeadLetters": ("message.dropped", _dead_letters("drop")),
 }
