@@ -645,7 +645,7 @@ person_sender = table(
     key("session_key", Text),
     key("sender_key", Text),
     Column("person_id", ForeignKey("person.id"), nullable=False),
-    *required(Text, "session_id sender name identities"),
+    *required(Text, "session_id sender name identities beginning"),
     *optional(Text, "language user_id"),
     Column("identity_keys", ARRAY(Text)),
     *required(Timestamp, "first_at seen_at"),

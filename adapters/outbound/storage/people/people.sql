@@ -12,25 +12,21 @@ SET claimed_at = now() WHERE p.claimed_at NOT BETWEEN now() - make_interval(secs
 RETURNING inbox_id
 
 -- name: next_events
--- An event begins with its session and its sender. `is_settled`: no transaction that began earlier is open any more; it
+-- An event begins with its session and its sender, which is left out where it was looked at shortly before. `is_settled`: no transaction that began earlier is open any more; it
 -- is seen here a moment after its time was taken. Primary keys.
 WITH settled AS MATERIALIZED (
     SELECT least(now(), min(xact_start)) - make_interval(secs => %(slack)s) AS until FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'switchboard' AND pid <> pg_backend_pid()
 )
 SELECT i.id, i.instance_id, c.user_id, c.channel_id, i.session_key, i.received_at,
-    substring(i.event FROM '^\{"session":(?:"(?:[^"\\]|\\.)*"),"sender":("(?:[^"\\]|\\.)*")'),
+    CASE WHEN c.id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM person_sender s WHERE s.instance_id = i.instance_id AND s.session_key = i.session_key
+        AND s.seen_at > i.received_at - make_interval(secs => %(fresh)s) AND starts_with(i.event, s.beginning)
+    ) THEN substring(i.event FROM '^\{"session":(?:"(?:[^"\\]|\\.)*"),"sender":("(?:[^"\\]|\\.)*")') END,
     i.received_at <= (SELECT until FROM settled)
 FROM (SELECT * FROM inbox WHERE id > %(position)s ORDER BY id LIMIT %(count)s) i
 LEFT JOIN channel_instance c ON c.id = i.instance_id AND c.status IN ('active', 'unreadable')
 ORDER BY i.id
-
--- name: fresh_senders
--- Those that were looked at shortly before. Primary key.
-SELECT n FROM unnest(%(instances)s, %(sessions)s, %(senders)s, %(times)s::timestamptz[])
-    WITH ORDINALITY AS t(instance_id, session_key, sender_key, at, n)
-JOIN person_sender s USING (instance_id, session_key, sender_key)
-WHERE s.seen_at > t.at - make_interval(secs => %(pause)s)
 
 -- name: advance
 -- Primary key.
@@ -66,16 +62,16 @@ INSERT INTO person (owner) VALUES (%(owner)s) RETURNING id
 -- Primary key.
 INSERT INTO person_sender AS s (
     instance_id, session_key, sender_key, person_id, session_id, sender, name, language, identities, identity_keys,
-    user_id, first_at, seen_at
+    user_id, beginning, first_at, seen_at
 ) VALUES (
     %(instance)s, %(session)s, %(sender)s, %(person)s, %(session_id)s, %(sender_id)s, %(name)s, %(language)s,
-    %(document)s, %(identities)s, %(user)s, %(at)s, %(at)s
+    %(document)s, %(identities)s, %(user)s, %(beginning)s, %(at)s, %(at)s
 ) ON CONFLICT (instance_id, session_key, sender_key) DO UPDATE SET
     person_id = excluded.person_id, name = coalesce(nullif(excluded.name, ''), s.name),
     language = coalesce(excluded.language, s.language),
     identities = CASE WHEN excluded.identity_keys IS NULL THEN s.identities ELSE excluded.identities END,
     identity_keys = coalesce(excluded.identity_keys, s.identity_keys), user_id = coalesce(excluded.user_id, s.user_id),
-    first_at = least(s.first_at, excluded.first_at), seen_at = greatest(s.seen_at, excluded.seen_at)
+    beginning = excluded.beginning, first_at = least(s.first_at, excluded.first_at), seen_at = greatest(s.seen_at, excluded.seen_at)
 
 -- name: inherit
 -- What was set by hand stays; of the rest, what others have. Primary key.

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
 from psycopg import Rollback
 
-from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.conversations.erasure import is_erased
 from adapters.outbound.storage.failures import retried
@@ -56,36 +54,19 @@ class PostgresSeenSenders:
         return position
 
     async def following(self, position: int) -> tuple[Sequence[StoredSender], int | None, int | None]:
-        parameters = {"position": position, "count": BATCH, "slack": SLACK_SECONDS}
+        parameters = {"position": position, "count": BATCH, "slack": SLACK_SECONDS, "fresh": FRESH_SECONDS}
         rows = await self._database.fetch(SQL["next_events"], parameters)
         latest: dict[tuple[int, str, str], StoredSender] = {}
         settled, is_settled = None, True
         for id, instance_id, owner, channel_id, session_key, at, sender, is_old in rows:
             is_settled = is_settled and is_old
             settled = id if is_settled else settled
-            if channel_id is not None and sender is not None and (name := orjson.loads(sender)):
-                stored = StoredSender(id, instance_id, channel_id, owner, at)
-                latest[instance_id, session_key, key_of(name)] = stored
+            if sender is not None:
+                latest[instance_id, session_key, sender] = StoredSender(
+                    id, instance_id, channel_id, owner, at
+                )
         following = rows[-1][0] if len(rows) == BATCH else None
-        return await self._without_fresh(latest), settled, following
-
-    async def _without_fresh(
-        self, latest: dict[tuple[int, str, str], StoredSender]
-    ) -> Sequence[StoredSender]:
-        if not latest:
-            return []
-        fresh = await self._database.fetch_column(
-            SQL["fresh_senders"],
-            {
-                "instances": Bigints(instance_id for instance_id, _, _ in latest),
-                "sessions": Texts(session_key for _, session_key, _ in latest),
-                "senders": Texts(sender_key for _, _, sender_key in latest),
-                "times": [stored.at for stored in latest.values()],
-                "pause": FRESH_SECONDS,
-            },
-        )
-        known = set(fresh)
-        return [stored for n, stored in enumerate(latest.values(), start=1) if n not in known]
+        return [*latest.values()], settled, following
 
     async def advance(self, position: int) -> None:
         await self._database.execute(SQL["advance"], {"position": position})
@@ -105,6 +86,7 @@ class PostgresSeenSenders:
             "document": dump([[identity.field, identity.value] for identity in seen.sender.identities]),
             "identities": keys or None,
             "user": seen.user_id,
+            "beginning": dump({"session": seen.session_id, "sender": seen.sender.external_id})[:-1],
             "at": stored.at,
         }
         async with self._database.transaction() as connection:

@@ -31,6 +31,7 @@ def upgrade() -> None:
         CREATE INDEX person_search ON person USING gin (search gin_trgm_ops);
 
         -- A sender of a conversation. identities: JSON, pairs of field and value; identity_keys: comparable.
+        -- beginning: how the stored events of the sender in this conversation begin.
         CREATE TABLE person_sender (
             instance_id bigint NOT NULL REFERENCES channel_instance ON DELETE CASCADE,
             session_key text NOT NULL,
@@ -43,6 +44,7 @@ def upgrade() -> None:
             identities text NOT NULL,
             identity_keys text[],
             user_id text,
+            beginning text NOT NULL DEFAULT '-',
             first_at timestamptz NOT NULL,
             seen_at timestamptz NOT NULL,
             PRIMARY KEY (instance_id, session_key, sender_key)
