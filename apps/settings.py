@@ -234,6 +234,9 @@ class Settings(BaseModel):
     dead_letter_days: int = setting(
         90, "days for which messages that could not be delivered are kept to be sent again", low=1, high=365
     )
+    usage_days: int = setting(
+        400, "days for which the usage of agents is kept, by day, instance, agent and user", low=40, high=3650
+    )
     max_webhook_body_kb: int = setting(1024, "largest body of a callback, in KB", low=1, high=12_288)
     resources_file: str = setting("", "TOML file of rules for downstream resources")
     downstream_url: HttpUrl = setting("", "where resources go that no rule and no built-in takes")

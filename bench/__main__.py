@@ -17,7 +17,7 @@ from bench.part import Bench
 from bench.report import Report, Row, table
 
 PARTS = ("acknowledgement", "end_to_end", "engine", "throughput", "start")
-OTHERS = ("agents", "events", "floors", "streaming")
+OTHERS = ("agents", "events", "floors", "streaming", "usage")
 """Not of the goals: only where they are named."""
 ROUNDS = 7
 

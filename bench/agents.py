@@ -2,7 +2,7 @@
 
 python -m bench --only agents
 
-CPU is that of the worker's process less what it uses when idle.
+CPU is that of the worker's process less what it uses when idle. Other parts compare other pairs of resources.
 """
 
 import asyncio
@@ -10,9 +10,10 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -37,7 +38,18 @@ PAIRS = 6
 """Measurements of each kind in a round, in turns, so that a machine that becomes slower slows both."""
 IDLE_SECONDS = 5.0
 TOKEN = "123456:bench"
-RULE = '[[rule]]\nmatch = "agent::ruled"\nkind = "http"\nurl = "{url}/run"\n'
+RULE = '[[rule]]\nmatch = "agent::{name}"\nkind = "http"\nurl = "{{url}}/run"\n'
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two resources to compare: `rules` has a place for the address of the platform, `program` runs the worker.
+    `database_cpu`: seconds of the database, where they count too."""
+
+    names: tuple[str, str] = ("stored", "ruled")
+    rules: str = RULE.format(name="ruled")
+    program: str = "bench.ours"
+    database_cpu: Callable[[], float] = float
 
 
 @dataclass
@@ -50,7 +62,8 @@ class Platform:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         await request.read()
         if request.path == "/run":
-            return web.json_response({"text": "It is noon."})
+            usage = {"inputTokens": 812, "outputTokens": 64}
+            return web.json_response({"text": "It is noon.", "usage": usage})
         if request.path.endswith("sendMessage"):
             self.sent += 1
             self.news.set()
@@ -70,8 +83,8 @@ class Cost:
     rate: float
 
 
-async def measure(dsn: str, rounds: int) -> list[tuple[Cost, Cost]]:
-    """The costs of a message through a stored agent, and through a rule, in each round."""
+async def measure(dsn: str, rounds: int, pair: Pair) -> list[tuple[Cost, Cost]]:
+    """The costs of a message through the one resource, and through the other, in each round."""
     platform = Platform()
     async with serving(platform.handle) as url:
         container = Container(settings=settings(BOT_MESSENGER_API_URL=url), dsn=dsn, solitary=False)
@@ -83,22 +96,23 @@ async def measure(dsn: str, rounds: int) -> list[tuple[Cost, Cost]]:
             (await container.storage().instances.add("bench", new)).id
             for new in (
                 NewInstance("bot-messenger", name, {"botToken": TOKEN}, f"agent::{name}")
-                for name in ("stored", "ruled")
+                for name in pair.names
             )
         ]
         costs = []
-        async with _worker(dsn, url) as pid:
+        async with _worker(dsn, url, pair) as pid:
+            cpu = partial(_cpu, pid, pair)
             first = 1_000_000
             for instance in instances:  # warms up
-                await _cost(container, instance, platform, pid, 0.0, first)
+                await _cost(container, instance, platform, cpu, 0.0, first)
                 first += MESSAGES
-            idle = await _idle(pid)
+            idle = await _idle(cpu)
             for _ in range(rounds):
                 measured: dict[int, list[Cost]] = {instance: [] for instance in instances}
                 for number in range(PAIRS):
                     for instance in instances if number % 2 else reversed(instances):
                         measured[instance].append(
-                            await _cost(container, instance, platform, pid, idle, first)
+                            await _cost(container, instance, platform, cpu, idle, first)
                         )
                         first += MESSAGES
                 costs.append((_mean(measured[instances[0]]), _mean(measured[instances[1]])))
@@ -110,17 +124,26 @@ def _mean(costs: Sequence[Cost]) -> Cost:
     return Cost(fmean(cost.cpu_us for cost in costs), fmean(cost.rate for cost in costs))
 
 
-async def _idle(pid: int) -> float:
+def _cpu(pid: int, pair: Pair) -> float:
+    return cpu_seconds(pid) + pair.database_cpu()
+
+
+async def _idle(cpu: Callable[[], float]) -> float:
     """CPU seconds of a second."""
-    before = cpu_seconds(pid)
+    before = cpu()
     await asyncio.sleep(IDLE_SECONDS)
-    return (cpu_seconds(pid) - before) / IDLE_SECONDS
+    return (cpu() - before) / IDLE_SECONDS
 
 
 async def _cost(
-    container: Container, instance: int, platform: Platform, pid: int, idle: float, first: int
+    container: Container,
+    instance: int,
+    platform: Platform,
+    cpu: Callable[[], float],
+    idle: float,
+    first: int,
 ) -> Cost:
-    cpu, began, sent = cpu_seconds(pid), time.perf_counter(), platform.sent
+    before, began, sent = cpu(), time.perf_counter(), platform.sent
     events = [_event(chat) for chat in range(first, first + MESSAGES)]
     async with asyncio.timeout(300):
         for start in range(0, MESSAGES, 50):
@@ -128,7 +151,7 @@ async def _cost(
         await platform.reached(sent + MESSAGES)
     took = time.perf_counter() - began
     await asyncio.sleep(1.0)
-    used = cpu_seconds(pid) - cpu - idle * (time.perf_counter() - began)
+    used = cpu() - before - idle * (time.perf_counter() - began)
     return Cost(used / MESSAGES * 1_000_000, MESSAGES / took)
 
 
@@ -139,10 +162,10 @@ def _event(chat: int) -> Event:
 
 
 @asynccontextmanager
-async def _worker(dsn: str, url: str) -> AsyncIterator[int]:
+async def _worker(dsn: str, url: str, pair: Pair) -> AsyncIterator[int]:
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder) / "resources.toml"
-        rules.write_text(RULE.format(url=url), "utf-8")
+        rules.write_text(pair.rules.format(url=url), "utf-8")
         path = f"{ROOT}{os.pathsep}{ROOT / 'proto/gen'}"
         environment = {
             **os.environ,
@@ -150,7 +173,7 @@ async def _worker(dsn: str, url: str) -> AsyncIterator[int]:
             "RESOURCES_FILE": str(rules),
             "PLATFORM_LIMITS": "answers",
         }
-        command = [*pinned(SERVER_CORE), python(), "-m", "bench.ours", "worker", dsn, f"{url}/none", url]
+        command = [*pinned(SERVER_CORE), python(), "-m", pair.program, "worker", dsn, f"{url}/none", url]
         process = await asyncio.create_subprocess_exec(
             *command, cwd=ROOT, env=environment, stdout=subprocess.PIPE
         )
@@ -165,7 +188,7 @@ async def _worker(dsn: str, url: str) -> AsyncIterator[int]:
 
 def run(bench: Bench) -> list[Row]:
     """A part of the bench that is measured only where it is named."""
-    costs = uvloop.run(measure(bench.database.fresh("agents"), bench.rounds))
+    costs = uvloop.run(measure(bench.database.fresh("agents"), bench.rounds, Pair()))
     bench.report.raw["agents"] = [[asdict(cost) for cost in pair] for pair in costs]
     return rows(costs)
 

@@ -1,4 +1,4 @@
-"""Events: what happened to messages, deliveries, confirmations, instances, uploads and identities."""
+"""Events: what happened to messages, deliveries, confirmations, instances, uploads, identities and budgets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ class EventKind(StrEnum):
     UPLOAD_READY = "upload.ready"
     UPLOAD_FAILED = "upload.failed"
     IDENTITY_VERIFIED = "identity.verified"
+    BUDGET_REACHED = "budget.reached"
 
 
 RESET = "reset"

@@ -28,6 +28,8 @@ from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams, SubscriptionService
+from domain.usage.budget_service import BudgetService
+from domain.usage.service import UsageService
 from domain.verification.service import (
     BotVerificationService,
     EmailVerificationService,
@@ -110,6 +112,8 @@ class UseCases:
     agents: AgentService
     monitoring: Monitoring
     web_chat: WebChatService
+    usage: UsageService
+    budgets: BudgetService
 
 
 GROUPS = (Verification, Monitoring)

@@ -10,6 +10,7 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Inquiry, Merge, OptOut, SessionAlias, Target
 from domain.channels.rich import ConversationChange
 from domain.conversations.forms import FormUpdate, OpenForm
+from domain.usage.model import RunUsage
 from domain.values import value
 
 L = TypeVar("L")
@@ -172,6 +173,7 @@ class EventOutcome:
     `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
     conversation, for so long. `numbered`: the answer offers choices that are typed. `form_update` is what becomes of
     the open form of the session. `reopens`: a closed conversation is open again, before the answer changes it.
+    `usage` holds the runs for the event: they are counted, also where the outcome is not stored.
     """
 
     key: QueueKey
@@ -192,6 +194,7 @@ class EventOutcome:
     numbered: bool = False
     form_update: FormUpdate | None = None
     reopens: bool = False
+    usage: Sequence[RunUsage] = ()
 
     @property
     def change(self) -> ConversationChange | None:

@@ -24,7 +24,7 @@ from switchboard.channels.v1 import (
 from switchboard.downstream.v1 import agents_pb2, resources_pb2
 from switchboard.events.v1 import events_pb2, subscriptions_pb2
 from switchboard.knowledge.v1 import base_files_pb2, knowledge_pb2, questions_pb2, sources_pb2
-from switchboard.monitoring.v1 import monitoring_pb2, reports_pb2
+from switchboard.monitoring.v1 import monitoring_pb2, reports_pb2, usage_pb2
 from switchboard.people.v1 import people_pb2
 from switchboard.verification.v1 import verification_pb2
 
@@ -57,6 +57,9 @@ from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import SubscriptionService
+from domain.usage.budget_service import BudgetService
+from domain.usage.budgets import Budget
+from domain.usage.service import UsageService
 from domain.verification.model import Provider
 from domain.verification.service import (
     BotVerificationService,
@@ -395,6 +398,22 @@ REPORTS = Service(
     reports_pb2.DESCRIPTOR.services_by_name["ReportService"],
     {"ListReports": read(ReportService.list)},
 )
+USAGE = Service(
+    usage_pb2.DESCRIPTOR.services_by_name["UsageService"],
+    {"ListUsage": read(UsageService.list)},
+)
+BUDGETS = Service(
+    usage_pb2.DESCRIPTOR.services_by_name["BudgetService"],
+    {
+        "ListBudgets": read(BudgetService.list),
+        "SetBudget": Rpc(
+            BudgetService.set,
+            answer=lambda budget: usage_pb2.SetBudgetResponse(budget=to_message(budget, usage_pb2.Budget)),
+            result=lambda response: to_value(response.budget, Budget),
+        ),
+        "DeleteBudget": Rpc(BudgetService.delete),
+    },
+)
 
 SERVICES = (
     ACCESS,
@@ -425,6 +444,8 @@ SERVICES = (
     AGENTS,
     MONITORING,
     REPORTS,
+    USAGE,
+    BUDGETS,
 )
 REPEATABLE = {ACCESS.path("WhoAmI")}.union(
     service.path(name) for service in SERVICES for name, rpc in service.rpcs.items() if rpc.may_repeat

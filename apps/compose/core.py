@@ -39,6 +39,8 @@ from domain.polling.service import ScheduleListService
 from domain.reports.service import ReportService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams
+from domain.usage.budget_service import BudgetService
+from domain.usage.service import UsageService
 from domain.use_cases import Monitoring, UseCases
 from domain.web_chat.model import MOST_FILE_BYTES, own_origin
 from domain.web_chat.service import VisitorService, WebChatService
@@ -205,7 +207,9 @@ def build_use_cases(
     instances, registry, audit = storage.instances, channels.registry, storage.audit
     knowledge, resources = services.knowledge, services.resources
     downstream = build_downstream(foundation, resources)
-    trials = TrialService(resources.directory, downstream, foundation.steady_clock, ids)
+    trials = TrialService(
+        resources.directory, downstream, foundation.steady_clock, ids, storage.usage, storage.budget_guard
+    )
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
     people = PeopleService(PostgresPeople(storage.database), audit)
     return UseCases(
@@ -235,7 +239,15 @@ def build_use_cases(
         base_files=knowledge.base_files,
         sources=services.sources.service,
         search=knowledge.search,
-        questions=AskService(knowledge.access, knowledge.answers, resources.models, ids),
+        questions=AskService(
+            knowledge.access,
+            knowledge.answers,
+            resources.models,
+            ids,
+            foundation.steady_clock,
+            storage.usage,
+            storage.budget_guard,
+        ),
         shared=files.shared,
         events=EventStreams(instances, storage.event_feed),
         subscriptions=services.subscriptions.service,
@@ -254,4 +266,6 @@ def build_use_cases(
             own_origin(settings.agent_url),
             min(MOST_FILE_BYTES, settings.max_message_file_mb * 1024 * 1024),
         ),
+        usage=UsageService(instances, storage.usage, clock),
+        budgets=BudgetService(storage.budgets, instances, storage.agents, audit),
     )

@@ -11,6 +11,7 @@ from adapters.outbound.storage.agent_tasks import PostgresAgentTasks
 from adapters.outbound.storage.agents import PostgresAgents
 from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.blobs import PostgresBlobReferences
+from adapters.outbound.storage.budgets import PostgresBudgets
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
@@ -33,6 +34,7 @@ from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
+from adapters.outbound.storage.usage import PostgresUsage
 from adapters.outbound.storage.users import PostgresTeams, PostgresUsers
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
 from adapters.outbound.system.blobs import Bucket, FileBlobs, S3Blobs
@@ -46,6 +48,7 @@ from adapters.outbound.system.signed_tokens import SignedTokens
 from adapters.outbound.system.tracing import Traces
 from apps.settings import Settings
 from domain.files import StoredFiles
+from domain.usage.budget_service import BudgetGuard
 from ports.files import Blobs
 
 
@@ -100,7 +103,10 @@ class Storage:
         enqueue_outbound = partial(bus.outbound_enqueued, here=True)
         self.inbox = PostgresInbox(database, enqueue_inbound, bus.withdrawn, bus.inbound_enqueued)
         wakeups = Wakeups(bus.inbound_enqueued, enqueue_outbound, bus.answered, enqueue_inbound)
-        self.conversations = PostgresConversations(database, self.leases, wakeups)
+        self.usage = PostgresUsage(database)
+        self.budgets = PostgresBudgets(database)
+        self.budget_guard = BudgetGuard(self.budgets)
+        self.conversations = PostgresConversations(database, self.leases, wakeups, self.usage)
         self.outbox = PostgresOutbox(
             database, self.leases, after_commit(bus.outbound_enqueued), enqueue_outbound
         )
@@ -135,7 +141,7 @@ class Storage:
 
 
 def times_of(settings: Settings) -> Times:
-    days = (settings.event_days, settings.message_days, settings.dead_letter_days)
+    days = (settings.event_days, settings.message_days, settings.dead_letter_days, settings.usage_days)
     return Times(*(timedelta(days=count) for count in days))
 
 

@@ -95,7 +95,7 @@ class Work:
         earlier = PostgresEarlierMessages(database)
         forms = FormService(self.prompt_feedback, clock, settings.agent_url)
         invocation = InvocationService(
-            RunService(downstream, foundation.steady_clock, meter),
+            RunService(downstream, foundation.steady_clock, meter, storage.budget_guard),
             DecisionService(
                 self.approvals,
                 self.prompt_feedback,
@@ -143,6 +143,8 @@ class Work:
             ForwardingService(channels.destinations, sending, health),
             withdrawals,
             self.typing,
+            storage.usage,
+            storage.budget_guard,
             foundation.traces.span,
         )
         self.deliveries = DeliveryService(

@@ -28,6 +28,10 @@ GRACE = Phase.WORK.value - 1.0
 """Seconds that work under way gets when the process stops, before it is cancelled."""
 PUBLISH_SECONDS = 5.0
 """How often events get their ids while nobody reads them; readers see to that themselves."""
+USAGE_SECONDS = 1.0
+"""How often usage is added that came with no outcome."""
+BUDGET_SECONDS = 3.0
+"""How often a process reads what is spent of budgets."""
 NOTE_SECONDS = 0.5
 """Seconds for what the process leaves in the database at its end."""
 
@@ -54,7 +58,12 @@ class StorageComponent(Component):
         await self._storage.processes.beat(self._foundation.worker_id, self._role)
 
     async def run(self) -> None:
-        await PeriodicRunner([PeriodicTask("heart-beat", 3.0, self._beat)]).run()
+        tasks = [
+            PeriodicTask("heart-beat", 3.0, self._beat),
+            PeriodicTask("usage", USAGE_SECONDS, self._storage.usage.flush),
+            PeriodicTask("budgets", BUDGET_SECONDS, self._storage.budget_guard.refresh),
+        ]
+        await PeriodicRunner(tasks).run()
 
     async def stop(self) -> None:
         """What cannot be noted now follows from the end of the process's lock."""
@@ -63,6 +72,7 @@ class StorageComponent(Component):
             async with asyncio.timeout(NOTE_SECONDS):
                 for batched in (storage.inbox, storage.conversations, storage.outbox):
                     await batched.close()
+                await storage.usage.flush()
                 await storage.processes.leave(foundation.worker_id)
         except (TimeoutError, Unavailable):
             log.warning("the database does not answer; stopping without a note in it")

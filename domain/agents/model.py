@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 from domain import limits
 from domain.access.sharing import Level
 from domain.refusals import Fault
-from domain.routing.model import Resource, ResourceKind, TrialAnswer, Usage
+from domain.routing.model import Resource, ResourceKind, TrialAnswer
+from domain.usage.model import CURRENCY, MAX_PRICE
+from domain.usage.model import Prices as Prices
 from domain.values import value
 
 MOST_AGENTS = 500
 """Of one user."""
 MAX_TOOLS = 64
 MAX_SECRET = 10_000
-MAX_PRICE = 1_000_000
 SENDER = "sender"
 
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _RESERVED = re.compile(r"echo|kb-[0-9]+")
-_CURRENCY = re.compile(r"[A-Z]{3}")
 _PREFIX = f"{ResourceKind.AGENT}::"
 
 
@@ -38,18 +38,6 @@ class AgentTool:
     @property
     def name(self) -> str:
         return str(self.settings.get("name", ""))
-
-
-@value
-class Prices:
-    """What a million tokens cost that a model reads (`input`) and writes (`output`)."""
-
-    input: float
-    output: float
-    currency: str
-
-    def cost(self, usage: Usage) -> float:
-        return (self.input * usage.input_tokens + self.output * usage.output_tokens) / 1_000_000
 
 
 @value
@@ -263,7 +251,7 @@ def _policy_faults(change: AgentChange) -> Iterator[Fault]:
         for name, price in (("input", prices.input), ("output", prices.output)):
             if not 0 <= price <= MAX_PRICE:
                 yield Fault(f"prices.{name}", f"must be from 0 to {MAX_PRICE}, for a million tokens")
-        if not _CURRENCY.fullmatch(prices.currency):
+        if not CURRENCY.fullmatch(prices.currency):
             yield Fault("prices.currency", "must be a code of three letters, such as EUR")
     for at, approval in enumerate(change.approval_policy or ()):
         if approval.by != SENDER:

@@ -18,8 +18,10 @@ from domain.knowledge.rules import SearchOptions
 from domain.knowledge.search import SearchService
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, RunSender
+from domain.usage.budget_service import BudgetGuard
 from ports.resources import DownstreamFailed, KnowledgeModels, Role, Turn
-from ports.system import Ids
+from ports.system import Clock, Ids
+from ports.usage import UsageStore
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ MOST_QUESTIONS = 64
 """Questions to models under way at a time in one process."""
 PAUSE = 2.0
 """Seconds to wait where there are too many, or where a model failed."""
+USED_UP_PAUSE = 3600.0
+"""The same where a budget is used up."""
 NO_ANSWER = "the model does not answer; try again"
 """What who asks is told of a failure; the reason may name the model's server, and stands in the log."""
 
@@ -93,6 +97,9 @@ class AskService:
     answers: AnswersService
     models: KnowledgeModels
     ids: Ids
+    clock: Clock
+    usage: UsageStore
+    budgets: BudgetGuard
     _users: Counter[str] = field(default_factory=Counter, init=False)
 
     @needs(Scope.KNOWLEDGE_READ)
@@ -101,7 +108,8 @@ class AskService:
     ) -> KnowledgeAnswer:
         """What the model of a rule answers from the base, else the best passages.
 
-        Raises `NotFound`, `Forbidden`, `Invalid`, `TooMany`, `Unavailable` (the model gives no answer).
+        Raises `NotFound`, `Forbidden`, `Invalid`, `TooMany` (also for a budget that is used up), `Unavailable` (the
+        model gives no answer).
         """
         limits.check_filled("question", question, limits.QUESTION)
         if len(history) > limits.EARLIER_TURNS:
@@ -137,11 +145,21 @@ class AskService:
         self, request: RunRequest, base: Base, history: Sequence[EarlierTurn]
     ) -> KnowledgeAnswer | None:
         earlier = [Turn(Role(turn.role), turn.content) for turn in history]
+        resource_id, user = request.resource.without_expert, request.owner
+        if used_up := self.budgets.used_up(0, resource_id, user):
+            raise TooMany(used_up.in_words, USED_UP_PAUSE)
+        started, result, asked = self.clock.now(), None, True
         try:
             result = await self.models.answer(request, base, earlier)
+            asked = result is not None
         except DownstreamFailed as failed:
             log.warning("request %s to the base %d got no answer: %s", request.request_id, base.id, failed)
             raise Unavailable(NO_ANSWER, failed.retry_after or PAUSE) from failed
+        finally:
+            if asked:
+                seconds = (self.clock.now() - started).total_seconds()
+                request.usage_meter.end_run(resource_id, user, result.usage if result else None, seconds)
+                self.usage.keep(0, request.usage_meter.take())
         if result is None:
             return None
         text = result.text.encode(errors="replace").decode()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from domain.channels.messages import Event
@@ -11,6 +11,7 @@ from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.forms import FormUpdate, OpenForm
 from domain.instances.model import Instance
 from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
+from domain.usage.model import UsageMeter
 from ports.channels import AnyChannel
 from ports.queue import QueueKey
 
@@ -26,7 +27,8 @@ class ConversationContext:
     choices. `form` is the form that is open, `form_update` what becomes of it with the outcome of the event.
     `asked_by`: the resource whose question the event answers, empty for none or one that is not known. `labels` are
     those of the conversation. `fell_back`: which resource answered in place of another one, and why; empty where none
-    had to. `reopens`: the conversation is open again with the event, as no bot wrote it.
+    had to. `reopens`: the conversation is open again with the event, as no bot wrote it. `usage_meter` counts what
+    the runs for the event take.
     """
 
     instance: Instance
@@ -45,6 +47,7 @@ class ConversationContext:
     form: OpenForm | None = None
     form_update: FormUpdate | None = None
     reopens: bool = False
+    usage_meter: UsageMeter = field(default_factory=UsageMeter)
 
     @property
     def config(self) -> ChannelConfig:
@@ -99,6 +102,14 @@ class ResourceFailed(ProcessingFailed):
         self.is_final = is_final
 
 
+class BudgetUsedUp(ResourceFailed):
+    """The resource was not asked, as a budget is used up. `detail` says which one."""
+
+    def __init__(self, detail: str, *, is_final: bool) -> None:
+        super().__init__(BUDGET_USED_UP, detail, is_final=is_final)
+        self.reason = f"the resource was not asked: {detail}"
+
+
 T = TypeVar("T")
 
 
@@ -141,6 +152,7 @@ class Withdrawals:
 
 
 APOLOGY = "Sorry, I could not get an answer just now. Please try again in a moment."
+BUDGET_USED_UP = "Sorry, I cannot answer any more this month: the budget for my answers is used up."
 PROCESSING_FAILED = "Sorry, something went wrong with this message. Please try again."
 NO_RESOURCE = "No resource is connected to this channel yet, so nobody can answer."
 TOO_MANY_CRASHES = "given up: several workers crashed while they processed this event"

@@ -245,4 +245,5 @@ def _request(
         form=decided.form or {},
         owner=instance.user_id,
         inbox_id=queued.id,
+        usage_meter=context.usage_meter,
     )

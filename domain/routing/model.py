@@ -21,6 +21,7 @@ from domain.channels.model import Proof
 from domain.channels.provenance import Citation
 from domain.channels.provenance import Usage as Usage
 from domain.channels.rich import ConversationChange, RichContent
+from domain.usage.model import UsageMeter
 from domain.values import value
 
 
@@ -50,6 +51,11 @@ class Resource:
         """The canonical text form: prefix and expert index spelt out."""
         suffix = "" if self.expert_index is None else f"_{self.expert_index}"
         return f"{self.kind}::{self.id}{suffix}"
+
+    @property
+    def without_expert(self) -> str:
+        """Names all experts of it together."""
+        return f"{self.kind}::{self.id}"
 
 
 @value
@@ -119,7 +125,7 @@ class RunRequest:
     object with the `name` of the form, where it has one, and the `values` by field; `text` lists them then.
     `timeout` bounds the whole run, retries included, in seconds.
     `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
-    is kept of it here.
+    is kept of it here. `usage_meter` counts what the runs for the message take.
     """
 
     resource: Resource
@@ -142,6 +148,7 @@ class RunRequest:
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
     inbox_id: int | None = field(default=None, compare=False, repr=False)
+    usage_meter: UsageMeter = field(default_factory=UsageMeter, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,18 @@ from dataclasses import dataclass, replace
 from domain.channels.provenance import FailedResource, Provenance
 from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovedTool, unclear
-from domain.routing.conversation import APOLOGY, ProcessingFailed, ResourceFailed
-from domain.routing.model import APPROVED_FOR_SESSION, Approval, Progress, RunRequest, RunResult, summed
+from domain.routing.conversation import APOLOGY, BudgetUsedUp, ProcessingFailed, ResourceFailed
+from domain.routing.model import (
+    APPROVED_FOR_SESSION,
+    Approval,
+    Progress,
+    Resource,
+    RunRequest,
+    RunResult,
+    summed,
+)
 from domain.routing.resource import parse_resource
+from domain.usage.budget_service import BudgetGuard
 from ports.resources import Downstream, DownstreamFailed
 from ports.system import Clock, Meter
 
@@ -23,6 +32,7 @@ class RunService:
     downstream: Downstream
     clock: Clock
     meter: Meter
+    budgets: BudgetGuard
 
     async def run(
         self, request: RunRequest, fallback: Sequence[str], route: str, approved: Sequence[ApprovedTool]
@@ -35,6 +45,7 @@ class RunService:
         last = request.resource if request.approval else resources[-1]
         for resource in resources:
             try:
+                self._check_budgets(request, resource)
                 tools = tuple(entry.tool for entry in approved if entry.resource == str(resource))
                 result = await self._run_with_tools(replace(request, resource=resource, approved_tools=tools))
                 if resource == last or not result.unconnected:
@@ -49,6 +60,13 @@ class RunService:
             error = ProcessingFailed(error.user_message, f"all resources failed: {listed(failures)}")
         error.provenance = Provenance("", route, tuple(failures))
         raise error
+
+    def _check_budgets(self, request: RunRequest, resource: Resource) -> None:
+        """Raises `BudgetUsedUp`."""
+        user_id = request.sender.user_id or request.owner
+        used_up = self.budgets.used_up(request.instance_id, resource.without_expert, user_id)
+        if used_up is not None:
+            raise BudgetUsedUp(used_up.in_words, is_final=request.approval is not None)
 
     async def _run_with_tools(self, request: RunRequest) -> RunResult:
         """Runs the resource, and again while it asks for tools that are approved for the session.
@@ -79,9 +97,11 @@ class RunService:
 
     async def _run_once(self, request: RunRequest) -> RunResult:
         started = self.clock.now()
-        outcome = "answered"
+        outcome, usage = "answered", None
         try:
-            return await self.downstream.run(request)
+            result = await self.downstream.run(request)
+            usage = result.usage
+            return result
         except DownstreamFailed as failed:
             outcome, approval = "failed", request.approval
             tool_may_have_run = approval is not None and approval.permits and failed.begun
@@ -90,6 +110,8 @@ class RunService:
         finally:
             seconds = (self.clock.now() - started).total_seconds()
             self.meter.downstream(request.resource.kind, outcome, seconds)
+            user_id = request.sender.user_id or request.owner
+            request.usage_meter.end_run(request.resource.without_expert, user_id, usage, seconds)
 
 
 def listed(failures: Sequence[FailedResource]) -> str:

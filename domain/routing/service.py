@@ -2,8 +2,9 @@
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 
 from domain.channels.answers import Answer
@@ -26,11 +27,13 @@ from domain.routing.conversation import (
 )
 from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
+from domain.usage.budget_service import BudgetGuard
 from domain.values import value
 from ports.channels import Channels
 from ports.instances import HealthStore, InstanceStore
 from ports.queue import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent, QueueKey
 from ports.system import Span, no_span
+from ports.usage import UsageStore
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +66,8 @@ class ConversationService:
     forwarding: ForwardingService
     withdrawals: Withdrawals
     typing: LingeringTyping
+    usage: UsageStore
+    budgets: BudgetGuard
     span: Span = no_span
     _faults: Faults = field(default_factory=Faults, init=False)
 
@@ -135,7 +140,7 @@ class ConversationService:
             return await self.conversations.record(_without_answer(work, "the instance was removed"))
         if error := work.queued.event.unreadable or self._faults.find(work.row).outcome:
             await self.health.failed(work.key.instance_id, Activity.PROCESSING, error)
-            return await self.conversations.record(_without_answer(work, error))
+            return await self._record(work, _without_answer(work, error))
         context, queued = work.context, work.queued
         try:
             try:
@@ -151,7 +156,7 @@ class ConversationService:
                 if outcome.messages:
                     await self.events.replied(work.key, queued.event)
                     context.linger_typing(work.key, self.typing)
-                return await self.conversations.record(outcome)
+                return await self._record(work, outcome)
             except Unavailable:
                 raise
             except Exception as unexpected:
@@ -159,6 +164,19 @@ class ConversationService:
                 return await self._give_up(work, f"{reason_of(unexpected)} on storing the outcome")
         finally:
             context.stop_typing()
+            self.usage.keep(work.key.instance_id, context.usage_meter.take())  # what came with no outcome
+
+    async def _record(self, work: _Work, outcome: EventOutcome) -> bool:
+        """Stores an outcome, and with it what the runs for its event took: `outcome.usage`."""
+        runs = work.context.usage_meter.take() if work.context else []
+        try:
+            recorded = await self.conversations.record(outcome)
+            self.budgets.note(work.key.instance_id, runs)
+            return recorded
+        except Exception:  # a cancellation leaves the commit under way
+            if work.context:
+                work.context.usage_meter.runs = runs
+            raise
 
     async def _failed(self, work: _Work, failure: Exception) -> None:
         """The event is tried again after a while, a bounded number of times."""
@@ -184,7 +202,7 @@ class ConversationService:
         database stores neither failures nor an outcome is removed."""
         await self.health.failed(work.key.instance_id, Activity.PROCESSING, error)
         outcomes = [*await _apology(work, error), _without_answer(work, error)]
-        stores = [self.conversations.record]
+        stores: list[Callable[[EventOutcome], Awaitable[bool]]] = [partial(self._record, work)]
         if self._faults.find(work.row).failures >= len(RETRIES):
             stores.append(self.conversations.remove)
         refusals: list[Exception] = []
@@ -216,7 +234,10 @@ async def _apology(work: _Work, error: str) -> Sequence[EventOutcome]:
 
 
 def _without_answer(work: _Work, error: str) -> EventOutcome:
-    return EventOutcome(work.key, work.queued.id, {}, error=error, last=work.last, merged=work.queued.merged)
+    runs = work.context.usage_meter.runs if work.context else ()
+    return EventOutcome(
+        work.key, work.queued.id, {}, error=error, last=work.last, merged=work.queued.merged, usage=runs
+    )
 
 
 async def _outcome(
@@ -240,6 +261,7 @@ async def _outcome(
         by_person=not context.automated,
         form_update=context.form_update,
         reopens=context.reopens,
+        usage=context.usage_meter.runs,
     )
     if answer is not None:
         answer = replace(

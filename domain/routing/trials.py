@@ -12,8 +12,10 @@ from domain.conversations.rich_text import with_text
 from domain.refusals import Fault, Forbidden, Invalid, TooMany
 from domain.routing import model
 from domain.routing.resource import parse_resource
+from domain.usage.budget_service import BudgetGuard
 from ports.resources import Downstream, DownstreamFailed, ResourceDirectory
 from ports.system import Clock, Ids
+from ports.usage import UsageStore
 
 SECONDS = 30.0
 """For one trial, retries included."""
@@ -35,6 +37,8 @@ class TrialService:
     downstream: Downstream
     clock: Clock
     ids: Ids
+    usage: UsageStore
+    budgets: BudgetGuard
     _users: set[str] = field(default_factory=set, init=False)
 
     @needs(Scope.INSTANCES_READ, Scope.AGENTS_WRITE)
@@ -60,8 +64,10 @@ class TrialService:
         self, caller: Caller, resource: model.Resource, text: str, downstream: Downstream
     ) -> model.TrialAnswer:
         """Asks a resource for real. Raises `Invalid`, `TooMany` (trials are under way)."""
-        user = caller.user
+        user, resource_id = caller.user, resource.without_expert
         _check_text(text)
+        if used_up := self.budgets.used_up(0, resource_id, user):
+            return model.TrialAnswer(error=f"not asked: {used_up.in_words}")
         if user in self._users or len(self._users) >= MOST_TRIALS:
             whose = "your last trial" if user in self._users else f"{MOST_TRIALS} trials of others"
             raise TooMany(f"{whose} is still under way; try again when it has ended", PAUSE)
@@ -72,10 +78,11 @@ class TrialService:
             request = model.RunRequest(
                 resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS
             )
-            started = self.clock.now()
+            started, usage = self.clock.now(), None
             try:
                 async with asyncio.timeout(SECONDS):
                     result = await downstream.run(request)
+                    usage = result.usage
                     shown = with_text(Answer(result.text, rich=result.rich))
                     answer = model.TrialAnswer(
                         shown.text[:MOST_SHOWN],
@@ -89,7 +96,10 @@ class TrialService:
                 answer = model.TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
             except DownstreamFailed as failed:
                 answer = model.TrialAnswer(error=str(failed))
-            return replace(answer, seconds=(self.clock.now() - started).total_seconds())
+            seconds = (self.clock.now() - started).total_seconds()
+            request.usage_meter.end_run(resource_id, user, usage, seconds)
+            self.usage.keep(0, request.usage_meter.take())
+            return replace(answer, seconds=seconds)
         finally:
             self._users.discard(user)
 

@@ -38,7 +38,8 @@ messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmat
 messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy,
 decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource,
 messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId,
-files, error; `identity.verified` field, value.
+files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount,
+spent, currency.
 """
 
 router = APIRouter(tags=["events"])

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from adapters.outbound.resources.grpc_runner import TLS_KEYS
@@ -16,7 +17,7 @@ _UPPER = re.compile(r"[A-Z]")
 _LISTS = {"tool": "tools", "mcp_server": "mcpServers", "approvals": "approvalPolicy"}
 _FILES = tuple(key for key in TLS_KEYS if key.endswith("_file"))
 """Keys that name files of the server, which belong to its operator."""
-_ELSEWHERE = ("match", "kind", "use", "knowledge", *_LISTS)
+_ELSEWHERE = ("match", "kind", "use", "knowledge", "prices", *_LISTS)
 """Keys of a rule that are no settings of an agent: fields of their own, and what only a rule can say."""
 _UNNAMED = frozenset({*_FILES, *_ELSEWHERE, "token_env", "builtin"})
 """Keys and kinds of rules that agents do not have, or have as fields."""
@@ -46,19 +47,26 @@ def rule_of_agent(slug: str, definition: AgentDefinition) -> Rule:
         "approvals": [approval.tool for approval in definition.approval_policy],
         "tool": _tool_tables("tool", definition.tools, secrets),
         "mcp_server": _tool_tables("mcp_server", definition.mcp_servers, secrets),
+        "prices": definition.prices and asdict(definition.prices),
     }
-    table |= {key: part for key, part in fields.items() if part}
+    table |= _filled(fields)
     place = "settings"
 
     def note_place(key: str, table: tuple[str, int] | None = None) -> None:
         nonlocal place
-        inside = f"{_LISTS[table[0]]}[{table[1]}]." if table else "" if key in fields else "settings."
+        inside = "" if key in fields else "settings."
+        if table:
+            inside = f"{_LISTS[table[0]]}[{table[1]}]." if table[0] in _LISTS else f"{table[0]}."
         place = inside + _camel(_LISTS.get(key, key))
 
     try:
         return rule_of_table(table, secrets.get, note_place, _UNNAMED)
     except BadRules as error:
         raise BadAgent(place, _camel(error.what or str(error))) from None
+
+
+def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in fields.items() if part}
 
 
 def _settings_table(definition: AgentDefinition) -> dict[str, Any]:

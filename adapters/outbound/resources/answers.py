@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.rich import joined_content
-from domain.routing.model import Progress, RunDelta, RunResult, summed
+from domain.routing.model import RunDelta, RunRequest, RunResult, summed
 from ports.http import AddressRefused, AnswerTooLarge, HttpAnswer, HttpFailed, NoAddress
 from ports.resources import DownstreamFailed
 
@@ -59,27 +59,31 @@ def broken_exchange(error: HttpFailed) -> DownstreamFailed:
     return DownstreamFailed(str(error), retryable=not is_lasting, begun=not error.before_request)
 
 
-async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:
-    """The complete result. Raises `DownstreamFailed` over the limits."""
+async def gathered(deltas: AsyncIterator[RunDelta], request: RunRequest) -> RunResult:
+    """The complete result; of a run that fails, the usage is counted. Raises `DownstreamFailed` over the limits."""
     texts: list[str] = []
     result, size = RunResult(""), 0
 
     def so_far() -> str:
         return "".join(texts)
 
-    with usable():
-        async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
-            async for delta in closing:
-                if delta.replaces:
-                    texts.clear()
-                texts.append(delta.text)
-                result = _with(result, delta)
-                size += len(delta.text)
-                if size > MAX_TEXT or delta.artifacts:
-                    checked_result(replace(result, text=so_far()))
-                if progress and delta.text:
-                    progress(so_far)
-        return checked_result(replace(result, text=so_far()))
+    try:
+        with usable():
+            async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
+                async for delta in closing:
+                    if delta.replaces:
+                        texts.clear()
+                    texts.append(delta.text)
+                    result = _with(result, delta)
+                    size += len(delta.text)
+                    if size > MAX_TEXT or delta.artifacts:
+                        checked_result(replace(result, text=so_far()))
+                    if request.progress and delta.text:
+                        request.progress(so_far)
+            return checked_result(replace(result, text=so_far()))
+    except BaseException:
+        request.usage_meter.add_failed(result.usage)
+        raise
 
 
 def _with(result: RunResult, delta: RunDelta) -> RunResult:

@@ -108,13 +108,12 @@ class ChunkReader:
         self._calls: list[dict[str, str]] = []
         self._latest: dict[int, int] = {}
         self._finish_reason: Any = None
-        self._usage: Usage | None = None
+        self.usage: Usage | None = None
 
     def event(self, event: Any) -> str:
         choice = _choice(event, required=False)
-        self._usage = (
-            _usage(event) or self._usage
-        )  # of servers that tell it in each chunk, the last one is whole
+        # of servers that tell it in each chunk, the last one is whole
+        self.usage = _usage(event) or self.usage
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
         delta = choice.get("delta") or {}
         if not isinstance(delta, dict):
@@ -132,7 +131,7 @@ class ChunkReader:
             ToolCall(part["id"] or f"call_{at}", part["name"], part["arguments"])
             for at, part in enumerate(self._calls)
         ]
-        reply = Reply("".join(self._texts), calls, bool(self._finish_reason), self._usage)
+        reply = Reply("".join(self._texts), calls, bool(self._finish_reason), self.usage)
         return _checked(reply, self._finish_reason)
 
     def _add_call(self, item: Any) -> None:
@@ -194,8 +193,9 @@ def _content(holder: Mapping[str, Any]) -> str:
     return content
 
 
-def _usage(value: Mapping[str, Any]) -> Usage | None:
-    return usage_of(value.get("usage"), "prompt_tokens", "completion_tokens")
+def _usage(value: Any) -> Usage | None:
+    usage = value.get("usage") if isinstance(value, dict) else None
+    return usage_of(usage, "prompt_tokens", "completion_tokens")
 
 
-PROTOCOL = ChatProtocol("/chat/completions", request_body, reply_of, ChunkReader)
+PROTOCOL = ChatProtocol("/chat/completions", request_body, reply_of, ChunkReader, _usage)

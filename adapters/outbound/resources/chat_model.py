@@ -111,7 +111,10 @@ class ModelInput:
 
 
 class ReplyReader(Protocol):
-    """Reads the events of one streamed reply."""
+    """Reads the events of one streamed reply. `usage`: what they have told of it so far."""
+
+    @property
+    def usage(self) -> Usage | None: ...
 
     def event(self, event: Any) -> str:
         """The text in an event. Raises `BadAnswer`, `ServerError`."""
@@ -123,12 +126,14 @@ class ReplyReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChatProtocol:
     """How servers of one protocol are asked: `path` follows the base address, `body` makes the JSON of a request,
-    `reply_of` reads a whole answer and raises `BadAnswer` or `ServerError`, `reader` reads a streamed one."""
+    `reply_of` reads a whole answer and raises `BadAnswer` or `ServerError`, `reader` reads a streamed one. `usage_of`
+    reads the usage alone, also of an answer that is unusable else."""
 
     path: str
     body: Callable[[ChatModel, ModelInput], dict[str, Any]]
     reply_of: Callable[[Any], Reply]
     reader: Callable[[], ReplyReader]
+    usage_of: Callable[[Any], Usage | None]
 
 
 class EventStream:
@@ -142,6 +147,10 @@ class EventStream:
         self._before = bytearray()
         self._began = False
         self._is_done = False
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._reader.usage
 
     def feed(self, piece: bytes) -> Iterator[str]:
         """The texts in these bytes. Raises `BadAnswer`, `ServerError`."""

@@ -61,7 +61,7 @@ class DifyRunner:
         self._stopping: set[asyncio.Task[None]] = set()
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await gathered(self.stream(request), request.progress)
+        return await gathered(self.stream(request), request)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`, `BadAnswer`."""

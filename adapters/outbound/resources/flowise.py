@@ -47,7 +47,7 @@ class FlowiseRunner:
     target: FlowiseTarget
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await gathered(self.stream(request), request.progress)
+        return await gathered(self.stream(request), request)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`, `BadAnswer`."""

@@ -175,7 +175,7 @@ class GrpcRunner:
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await gathered(self.stream(request), request.progress)
+        return await gathered(self.stream(request), request)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         if self._tls:

@@ -42,16 +42,21 @@ class ModelClient:
         answer = await self._http.send(request)
         if not answer.ok:
             raise HttpFailed("the server refuses the request", before_request=False, answer=answer)
-        reply.take(self._protocol.reply_of(await off_loop(len(answer.body), answer.json)))
+        value = await off_loop(len(answer.body), answer.json)
+        reply.usage = self._protocol.usage_of(value)
+        reply.take(self._protocol.reply_of(value))
         if reply.text:
             yield reply.text
 
     async def _streamed(self, request: HttpRequest, reply: Reply) -> AsyncIterator[str]:
         events = EventStream(self._protocol)
-        async for piece in self._pieces(request):
-            for text in events.feed(piece):
-                yield text
-        reply.take(events.close())
+        try:
+            async for piece in self._pieces(request):
+                for text in events.feed(piece):
+                    yield text
+            reply.take(events.close())
+        finally:
+            reply.usage = reply.usage or events.usage
         if not reply.ended:
             raise DownstreamFailed("the model's answer broke off", retryable=True)
 

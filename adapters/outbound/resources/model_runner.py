@@ -83,7 +83,7 @@ class ModelRunner:
         self._knowledge = knowledge
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await gathered(self.stream(request), request.progress)
+        return await gathered(self.stream(request), request)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
@@ -120,11 +120,8 @@ class ModelRunner:
         gap = ""
         for left in range(MAX_ROUNDS, 0, -1):
             reply, model_input = chat_model.Reply(), run.model_input(self._turns(run), is_last=left == 1)
-            async for text in self._model.ask(model_input, run.seconds, reply):
-                yield RunDelta(gap + text)
-                gap = ""
-            if reply.usage:
-                yield RunDelta(usage=reply.usage)
+            async for delta in self._asked(model_input, run.seconds, reply, gap):
+                yield delta
             gap = "\n\n" if reply.text else gap
             if reply.text or not reply.calls:
                 await run.add(Turn(Role.ASSISTANT, reply.text))
@@ -136,6 +133,20 @@ class ModelRunner:
         await self._remember(run)
         if confirmation:
             yield RunDelta(confirmation=confirmation)
+
+    async def _asked(
+        self, model_input: chat_model.ModelInput, seconds: float, reply: chat_model.Reply, gap: str
+    ) -> AsyncIterator[RunDelta]:
+        """The texts of one reply, the first one after the gap, and its usage, also that of one that fails."""
+        try:
+            async for text in self._model.ask(model_input, seconds, reply):
+                yield RunDelta(gap + text)
+                gap = ""
+        except (DownstreamFailed, BadAnswer):
+            yield RunDelta(usage=reply.usage)
+            raise
+        if reply.usage:
+            yield RunDelta(usage=reply.usage)
 
     async def _remember(self, run: _Run, *more: Turn) -> None:
         request = run.request

@@ -156,6 +156,10 @@ class ResponseReader:
             _check_status(self._last)
         return ""
 
+    @property
+    def usage(self) -> Usage | None:
+        return _usage(self._last)
+
     def reply(self) -> Reply:
         last = self._last or {}
         if not self._texts and not self._calls and last.get("output"):
@@ -199,8 +203,9 @@ def _index(event: Mapping[str, Any]) -> int:
     return index
 
 
-def _usage(value: Mapping[str, Any]) -> Usage | None:
-    return usage_of(value.get("usage"), "input_tokens", "output_tokens")
+def _usage(value: Any) -> Usage | None:
+    usage = value.get("usage") if isinstance(value, dict) else None
+    return usage_of(usage, "input_tokens", "output_tokens")
 
 
-PROTOCOL = ChatProtocol("/responses", request_body, reply_of, ResponseReader)
+PROTOCOL = ChatProtocol("/responses", request_body, reply_of, ResponseReader, _usage)

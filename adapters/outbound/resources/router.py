@@ -19,6 +19,7 @@ from adapters.outbound.resources.rules_file import RulesFile
 from adapters.outbound.resources.targets import Target
 from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
+from domain.usage.model import Prices
 from ports.resources import Downstream, DownstreamFailed, Turn
 
 FIRST_WAIT = 0.5
@@ -153,6 +154,18 @@ class Timed:
         return await self.inner.run(request)
 
 
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Tells what counts the usage of a run by which prices it costs."""
+
+    inner: Downstream
+    prices: Prices
+
+    async def run(self, request: RunRequest) -> RunResult:
+        request.usage_meter.prices = self.prices
+        return await self.inner.run(request)
+
+
 class Runners(Parts):
     """Builds runners."""
 
@@ -164,7 +177,9 @@ class Runners(Parts):
 
     def build(self, rule: Rule) -> Downstream:
         runner = KINDS[rule.kind].runner(self.for_target(rule.target), rule.target)
-        return runner if rule.timeout is None else Timed(runner, rule.timeout)
+        if rule.timeout is not None:
+            runner = Timed(runner, rule.timeout)
+        return runner if rule.prices is None else Priced(runner, rule.prices)
 
     def for_url(self, url: str) -> Downstream:
         """What runs everything that no rule and no built-in takes."""
@@ -196,4 +211,5 @@ class RuleModels:
         if rule is None or not isinstance(rule.target, ChatModel):
             return None
         timed = replace(request, timeout=min(rule.timeout or self.seconds, MOST_SECONDS))
+        request.usage_meter.prices = rule.prices
         return await self.runners.for_question(rule.target, base, earlier).run(timed)

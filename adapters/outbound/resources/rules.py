@@ -13,6 +13,7 @@ from typing import Any
 from adapters.outbound.resources.kinds import KINDS, read_kind
 from adapters.outbound.resources.targets import BadRules, Keys, Secrets, Target
 from domain.routing.model import Resource
+from domain.usage.model import CURRENCY, MAX_PRICE, Prices
 
 MAX_TIMEOUT = 3600
 
@@ -82,6 +83,7 @@ class Rule:
     kind: str = ""
     match: str = ""
     line: int = 0
+    prices: Prices | None = None
 
     def matches(self, resource: Resource) -> bool:
         if self.pattern.match(str(resource)):
@@ -125,6 +127,28 @@ def _read_rule(keys: Keys) -> Rule:
         raise keys.fault("match", "must be a glob over whole ids, such as agent::support-*")
     kind = read_kind(keys)
     timeout, line = keys.number("timeout", 0.1, MAX_TIMEOUT), keys.line("match") or 0
-    rule = Rule(re.compile(translate(pattern)), KINDS[kind].target.read(keys), timeout, kind, pattern, line)
+    prices, target = _read_prices(keys), KINDS[kind].target.read(keys)
+    rule = Rule(re.compile(translate(pattern)), target, timeout, kind, pattern, line, prices)
     keys.done()
     return rule
+
+
+def _read_prices(rule: Keys) -> Prices | None:
+    """The prices of a million tokens, None for a rule without. Raises `BadRules`."""
+    table = rule.value("prices", dict, "written as [rule.prices]")
+    if table is None:
+        return None
+    keys = Keys(table, rule.secrets, partial(rule.line, table=("prices", 0)), rule.unnamed)
+    prices = Prices(_read_price(keys, "input"), _read_price(keys, "output"), keys.text("currency"))
+    if not CURRENCY.fullmatch(prices.currency):
+        raise keys.fault("currency", "must be a code of three letters, such as EUR")
+    keys.done()
+    return prices
+
+
+def _read_price(keys: Keys, name: str) -> float:
+    """Raises `BadRules`."""
+    price = keys.number(name, 0, MAX_PRICE)
+    if price is None:
+        raise keys.fault(name, "is missing: the price of a million tokens")
+    return price

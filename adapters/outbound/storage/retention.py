@@ -95,6 +95,7 @@ class Times:
     events: timedelta
     messages: timedelta = timedelta(days=180)
     dead_letters: timedelta = timedelta(days=90)
+    usage: timedelta = timedelta(days=400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,10 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(
         "unanswered handovers", "report_event", "id", "at", HANDOVERS, "report_event_by_age", unanswered
     )
+    key = "day, instance_id, resource_id, user_id, currency, slot"
+    yield Rule("usage", "usage", key, "day", times.usage, "usage_pkey")
+    key = "budget_id, month, slot"
+    yield Rule("months of budgets", "budget_spent", key, "month", times.usage, "budget_spent_by_age")
     # What ends by itself within days.
     none = timedelta()
     limited = "kind <> 'key' AND expires_at IS NOT NULL"
@@ -266,8 +271,9 @@ LATE = 86_400.0
 SMALL_TABLES = (
     "DELETE FROM event_listener WHERE until < now()",
     "DELETE FROM verification_code WHERE expires_at < now()",
+    "DELETE FROM budget WHERE scope = 'instance' AND subject NOT IN (SELECT id::text FROM channel_instance)",
 )
-"""Tables with a row for each reader and for each person who is just now verified."""
+"""Tables with a row for each reader, for each person who is just now verified, and for each budget."""
 
 
 class Retention:

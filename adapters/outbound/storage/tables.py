@@ -14,6 +14,7 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    Numeric,
     PrimaryKeyConstraint,
     SmallInteger,
     Text,
@@ -681,4 +682,39 @@ person_position = table(
     key("id", SmallInteger),
     *required(BigInteger, "inbox_id"),
     *required(Timestamp, "claimed_at"),
+)
+
+usage = table(
+    "usage",
+    key("day", Date),
+    key("instance_id", BigInteger),
+    *(key(name, Text) for name in ("resource_id", "user_id", "currency")),
+    key("slot", SmallInteger),
+    *required(BigInteger, "runs input_tokens output_tokens"),
+    *required(Double, "seconds"),
+    *required(Numeric, "cost"),
+    index("usage_by_instance", "instance_id day"),
+)
+
+budget = table(
+    "budget",
+    identity(),
+    *required(Text, "scope subject currency"),
+    *required(Boolean, "by_admin"),
+    *required(Numeric, "amount"),
+    *required(Text, "created_by"),
+    *required(Timestamp, "updated_at"),
+    *optional(Date, "notified_month"),
+    *required(SmallInteger, "notified"),
+    unique_index("budget_key", "scope subject currency by_admin"),
+    index("budget_by_creator", "created_by"),
+)
+
+budget_spent = table(
+    "budget_spent",
+    key("budget_id", BigInteger),
+    key("month", Date),
+    key("slot", SmallInteger),
+    *required(Numeric, "amount"),
+    index("budget_spent_by_age", "month"),
 )

@@ -131,6 +131,31 @@ class BotVerified(TypedDict):
     userId: str
 
 
+class BudgetBody(TypedDict):
+    userId: NotRequired[str | None]
+    instanceId: NotRequired[int | None]
+    resourceId: NotRequired[str | None]
+    tokens: NotRequired[int | None]
+    cost: NotRequired[float | None]
+    currency: NotRequired[str | None]
+
+
+class BudgetRecord(TypedDict):
+    id: int
+    userId: str | None
+    instanceId: int | None
+    resourceId: str | None
+    tokens: int | None
+    cost: float | None
+    currency: str | None
+    byAdmin: bool
+    createdBy: str
+    updatedAt: str
+    month: str
+    spent: float
+    percent: float
+
+
 InstanceId: TypeAlias = int
 
 
@@ -1097,6 +1122,19 @@ class Usage(TypedDict):
     outputTokens: int
 
 
+class UsageRecord(TypedDict):
+    day: str | None
+    instanceId: int | None
+    resourceId: str | None
+    userId: str | None
+    currency: str | None
+    runs: int
+    inputTokens: int
+    outputTokens: int
+    seconds: float
+    cost: float
+
+
 UserState: TypeAlias = Literal["active", "suspended"]
 
 
@@ -1170,6 +1208,11 @@ class AskAnswer(TypedDict):
 class AskRequest(TypedDict):
     question: str
     history: NotRequired[list[AskTurn]]
+
+
+class BudgetList(TypedDict):
+    budgets: list[BudgetRecord]
+    next: int | None
 
 
 class ChangeTeam(TypedDict):
@@ -1483,6 +1526,11 @@ class UploadAnswer(TypedDict):
     fileName: NotRequired[str | None]
     fileSize: NotRequired[int | None]
     mimeType: NotRequired[str | None]
+
+
+class UsageList(TypedDict):
+    usage: list[UsageRecord]
+    next: str | None
 
 
 class User(TypedDict):

@@ -838,7 +838,7 @@ export interface paths {
         };
         /**
          * Events as they happen, as Server-Sent Events
-         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource, messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value.
+         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource, messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency.
          */
         get: operations["watch_api_agent_events_get"];
         put?: never;
@@ -1520,6 +1520,70 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tokens, seconds and costs of agents
+         * @description Sums over the caller's instances, an admin's: over all. Sums in different currencies stay apart. In CSV a text that a spreadsheet would take for a formula begins with '.
+         */
+        get: operations["list_usage_api_agent_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Budgets of the month
+         * @description Those of the caller, and of the caller's instances and agents, with what is spent of them this month; ordered by id. An admin sees all.
+         */
+        get: operations["list_budgets_api_agent_budgets_get"];
+        /**
+         * Set a budget
+         * @description Sets what a user, an instance or an agent may take in a calendar month (UTC), in place of its budget in the same unit. At 80 % there is an event; at 100 % the agent is not asked any more, and senders read why. What was spent earlier this month counts.
+         */
+        put: operations["set_budget_api_agent_budgets_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/budgets/{budgetId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a budget
+         * @description The agent is asked again within seconds. One that an admin has set is deleted by admins alone.
+         */
+        delete: operations["delete_budget_api_agent_budgets__budgetId__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2855,6 +2919,90 @@ export interface components {
             message: string;
             /** Userid */
             userId: string;
+        };
+        /** BudgetBody */
+        BudgetBody: {
+            /**
+             * Userid
+             * @description The budget of a user; admins alone may set it.
+             */
+            userId?: string | null;
+            /**
+             * Instanceid
+             * @description The budget of an instance.
+             */
+            instanceId?: number | null;
+            /**
+             * Resourceid
+             * @description The budget of an agent, all of its experts together.
+             */
+            resourceId?: string | null;
+            /**
+             * Tokens
+             * @description Tokens a month, read and written together.
+             */
+            tokens?: number | null;
+            /**
+             * Cost
+             * @description Money a month, in `currency`.
+             */
+            cost?: number | null;
+            /** Currency */
+            currency?: string | null;
+        };
+        /** BudgetList */
+        BudgetList: {
+            /** Budgets */
+            budgets: components["schemas"]["BudgetRecord"][];
+            /** Next */
+            next: number | null;
+        };
+        /** BudgetRecord */
+        BudgetRecord: {
+            /** Id */
+            id: number;
+            /** Userid */
+            userId: string | null;
+            /** Instanceid */
+            instanceId: number | null;
+            /** Resourceid */
+            resourceId: string | null;
+            /**
+             * Tokens
+             * @description A month; null for a budget of money.
+             */
+            tokens: number | null;
+            /**
+             * Cost
+             * @description A month; null for a budget of tokens.
+             */
+            cost: number | null;
+            /** Currency */
+            currency: string | null;
+            /**
+             * Byadmin
+             * @description An admin has set it: nobody else may change it.
+             */
+            byAdmin: boolean;
+            /** Createdby */
+            createdBy: string;
+            /** Updatedat */
+            updatedAt: string;
+            /**
+             * Month
+             * @description The month that `spent` is of, in UTC.
+             */
+            month: string;
+            /**
+             * Spent
+             * @description This month: tokens, or money.
+             */
+            spent: number;
+            /**
+             * Percent
+             * @description `spent` in percent of the budget.
+             */
+            percent: number;
         };
         /** ChangeSubscription */
         ChangeSubscription: {
@@ -5989,6 +6137,69 @@ export interface components {
              */
             outputTokens: number;
         };
+        /** UsageList */
+        UsageList: {
+            /** Usage */
+            usage: components["schemas"]["UsageRecord"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /** UsageRecord */
+        UsageRecord: {
+            /**
+             * Day
+             * @description In UTC; null where the sums are not split by it.
+             */
+            day: string | null;
+            /**
+             * Instanceid
+             * @description 0 for tests and questions that came to no instance; null where the sums are not split by it.
+             */
+            instanceId: number | null;
+            /**
+             * Resourceid
+             * @description The agent, all of its experts together; null where the sums are not split by it.
+             */
+            resourceId: string | null;
+            /**
+             * Userid
+             * @description The sender's user, or the owner of the instance for a sender who is not verified; null where the sums are not split by it.
+             */
+            userId: string | null;
+            /**
+             * Currency
+             * @description Of `cost`; null for runs without prices.
+             */
+            currency: string | null;
+            /**
+             * Runs
+             * @description How often resources were asked.
+             */
+            runs: number;
+            /**
+             * Inputtokens
+             * @description Tokens that models read.
+             */
+            inputTokens: number;
+            /**
+             * Outputtokens
+             * @description Tokens that models wrote.
+             */
+            outputTokens: number;
+            /**
+             * Seconds
+             * @description How long the runs took.
+             */
+            seconds: number;
+            /**
+             * Cost
+             * @description 0 without prices.
+             */
+            cost: number;
+        };
         /** User */
         User: {
             /** Id */
@@ -7331,7 +7542,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only these kinds of events, separated by commas. */
-                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified")[];
+                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified" | "budget.reached")[];
                 /** @description Only these instances, separated by commas. */
                 instanceId?: number[];
                 /** @description Go on behind the event of this id; without it, from now on. */
@@ -8478,6 +8689,112 @@ export interface operations {
                     "application/json": components["schemas"]["ReportList"];
                     "text/csv": string;
                 };
+            };
+        };
+    };
+    list_usage_api_agent_usage_get: {
+        parameters: {
+            query?: {
+                /** @description What the sums are split by, separated by commas: day, instance, agent, user. */
+                by?: string[];
+                /** @description The first day, in UTC; the first of this month where it is not given. */
+                from?: string | null;
+                /** @description The last day, included; today where it is not given. */
+                to?: string | null;
+                /** @description Only these instances, separated by commas. */
+                instanceId?: number[];
+                /** @description csv for a file of all pages; also by `Accept: text/csv`. */
+                format?: ("json" | "csv") | null;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sums; as CSV at most 10,000. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageList"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    list_budgets_api_agent_budgets_get: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetList"];
+                };
+            };
+        };
+    };
+    set_budget_api_agent_budgets_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BudgetBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetRecord"];
+                };
+            };
+        };
+    };
+    delete_budget_api_agent_budgets__budgetId__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a budget. */
+                budgetId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

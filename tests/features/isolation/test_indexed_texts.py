@@ -322,6 +322,12 @@ def agent_id(scene: Scene, text: str) -> None:
         assert scene.ask("POST", AGENTS, "ann", json={**AGENT, **given}).status_code in (400, 201)
 
 
+def budget(scene: Scene, text: str) -> None:
+    for about in ({"userId": text}, {"resourceId": text}):
+        body = {**about, "tokens": 1}
+        assert scene.ask("PUT", "/api/agent/budgets", "admin", json=body).status_code in (200, 400)
+
+
 def agent_permission(scene: Scene, text: str) -> None:
     agent = scene.ask("POST", AGENTS, "ann", json=AGENT).json()["id"]
     body = {"userId": text, "level": 1}
@@ -403,6 +409,7 @@ BOUNDED = "an answer with a long one, or one with control characters, is refused
 COPIED = (
     "its values are copies of keys of conversations and of ids of users, which are bounded where they come in"
 )
+CODES = "codes of three letters"
 Way = Callable[[Scene, str], None]
 OF_PERSON = "a long one, or one with control characters, is refused"
 PATHS: dict[str, tuple[Way, ...] | str] = {
@@ -422,6 +429,10 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "team_member.user_id": (user_or_team,),
     "api_key.user_id": (key_of_another,),
     "blob.key": (file_of_words,),
+    "budget.created_by": (budget,),
+    "budget.currency": CODES,
+    "budget.scope": OUTSIDE_NONE,
+    "budget.subject": (budget,),
     "channel_instance.channel_id": (instance_fields,),
     "channel_instance.channel_name": (instance_fields,),
     "channel_instance.resource_id": (instance_fields,),
@@ -481,6 +492,9 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "tool_confirmation.session_key": (question,),
     "tool_confirmation.nonce": OUTSIDE_NONE,
     "unanswered.event_key": (unanswered_message,),
+    "usage.currency": CODES,
+    "usage.resource_id": (instance_fields,),
+    "usage.user_id": (acting_user,),
     "verification_code.user_id": (acting_user,),
     "verification_link.messenger_id": (messenger_id,),
     "verification_send.address": (mail_address,),

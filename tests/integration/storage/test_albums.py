@@ -8,6 +8,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Merge, Sender
 from domain.routing.bursts import merged
@@ -22,7 +23,9 @@ MOST = ROWS_PER_LEASE + 3
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody)
+    return PostgresConversations(
+        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, PostgresUsage(database)
+    )
 
 
 def event(text: str, merge: Merge | None = None) -> Event:

@@ -9,6 +9,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.events import EventKind
@@ -38,7 +39,7 @@ async def test_an_answer_whose_commit_takes_longer_goes_behind_a_message_that_wa
     log = await listening(database)
     leases = LeaseStore(database, 1, PostgresHealth(database))
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(database, leases, nobody)
+    conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
     outbox, sends = PostgresOutbox(database, leases, lambda: None), PostgresSends(database, lambda: None)
     inbox = PostgresInbox(database, lambda: None)
 

@@ -14,6 +14,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import UntakenAnswers
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Sender
 from domain.instances.model import Activity
@@ -38,7 +39,7 @@ class Store:
         self.untaken = UntakenAnswers(database, lambda: None)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, wakes)
+        self.conversations = PostgresConversations(database, leases, wakes, PostgresUsage(database))
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def reasons(self, instance_id: int) -> dict[Activity, str | None]:

@@ -10,6 +10,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender
 from ports.queue import Capacity, Conversation, EventOutcome
@@ -24,7 +25,7 @@ class Store:
         self.withdrawn: list[int] = []
         self.enqueued = 0
         self.inbox = PostgresInbox(database, lambda: None, self.withdrawn.append, self._count)
-        self.conversations = PostgresConversations(database, leases, wakeups)
+        self.conversations = PostgresConversations(database, leases, wakeups, PostgresUsage(database))
 
     def _count(self) -> None:
         self.enqueued += 1

@@ -8,6 +8,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.outbox import QueuedMessages
@@ -28,7 +29,7 @@ class Storage:
         leases = LeaseStore(database, OWNER, PostgresHealth(database))
         self.database, self.instance = database, instance
         self.inbox = PostgresInbox(database, lambda: None)
-        self.conversations = PostgresConversations(database, leases, nobody)
+        self.conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def accepted(self, event: Event) -> bool:

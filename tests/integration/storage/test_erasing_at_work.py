@@ -12,6 +12,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.unanswered import PostgresChatHistory
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.refusals import NotFound
@@ -32,7 +33,7 @@ class Work:
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
         leases = LeaseStore(database, 1, PostgresHealth(database))
         self.inbox = PostgresInbox(database, lambda: None)
-        self.conversations = PostgresConversations(database, leases, nobody)
+        self.conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
 
     async def begin(self) -> None:
         await self.inbox.add(self.instance, [Event("k", "s", Sender("x"), WORD, {}, request_id="r")])

@@ -18,6 +18,7 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import UntakenAnswers
 from adapters.outbound.storage.retention import Retention, Times
+from adapters.outbound.storage.usage import PostgresUsage
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
@@ -43,7 +44,7 @@ class Scene:
         leases = LeaseStore(database, OWNER, self.health)
         self.inbox = PostgresInbox(database, lambda: None)
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, nobody)
+        self.conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def received(self, *texts: str, wait: float | None = None) -> Conversation:

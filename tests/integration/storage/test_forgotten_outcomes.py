@@ -7,6 +7,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.queue import Capacity, Conversation, EventOutcome, QueuedEvent
@@ -28,7 +29,9 @@ def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = Fa
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody)
+    return PostgresConversations(
+        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, PostgresUsage(database)
+    )
 
 
 async def leased(conversations: PostgresConversations) -> list[Conversation]:

@@ -7,6 +7,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.messages import Event, Sender
 from ports.queue import Capacity, Conversation, EventOutcome
 from tests.support.database import conversations_of
@@ -22,7 +23,7 @@ class Storage:
         self.leases = LeaseStore(database, OWNER, PostgresHealth(database))
         self.inbox = PostgresInbox(database, self._wake)
         nobody = Wakeups(self._wake, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, self.leases, nobody)
+        self.conversations = PostgresConversations(database, self.leases, nobody, PostgresUsage(database))
         self.handlers = conversations_of(database)
 
     def _wake(self) -> None:

@@ -7,6 +7,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import Answer, Artifact, Author, Choice, OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.queue import Capacity, EventOutcome
@@ -24,7 +25,7 @@ async def kept(database: Database, instance: int, answer: Answer | None) -> obje
     await inbox.add(instance, [Event("k", "s", Sender("x"), "question", {}, request_id="r")])
     leases = LeaseStore(database, OWNER, PostgresHealth(database))
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(database, leases, nobody)
+    conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
     [conversation] = (await conversations.lease(Capacity(10, 10, 10))).leased
     [queued] = conversation.queued
     messages = [OutboundMessage({"rendered": "<b>"})] if answer else []

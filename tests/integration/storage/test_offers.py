@@ -6,6 +6,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event, Sender
 from domain.conversations.choices import Offer, offered
@@ -22,7 +23,7 @@ class AnsweredConversation:
     def __init__(self, database: Database, instance: int) -> None:
         leases = LeaseStore(database, OWNER, PostgresHealth(database))
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, nobody)
+        self.conversations = PostgresConversations(database, leases, nobody, PostgresUsage(database))
         self.inbox = PostgresInbox(database, lambda: None)
         self.instance = instance
         self.seen: str | None = None

@@ -12,6 +12,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.outbox import QueuedMessages
@@ -28,7 +29,7 @@ class Process:
         self.leases = LeaseStore(database, owner, PostgresHealth(database))
         wakes = Wakeups(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
         self.inbox = PostgresInbox(database, lambda: self.rung.append("in"))
-        self.conversations = PostgresConversations(database, self.leases, wakes)
+        self.conversations = PostgresConversations(database, self.leases, wakes, PostgresUsage(database))
         self.outbox = PostgresOutbox(database, self.leases, lambda: self.rung.append("out"))
 
     async def leased(self) -> Sequence[Conversation]:

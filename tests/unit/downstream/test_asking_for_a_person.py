@@ -7,6 +7,7 @@ import pytest
 from adapters.outbound.resources.answers import gathered
 from adapters.outbound.resources.messages import result_of
 from domain.routing.model import RunDelta, RunResult
+from tests.support.runs import a_request
 
 
 @pytest.mark.parametrize("text", ["A colleague will answer.", ""])
@@ -30,4 +31,4 @@ async def test_one_piece_is_enough() -> None:
         yield RunDelta("A ", wants_person=True)
         yield RunDelta("colleague")
 
-    assert await gathered(pieces()) == RunResult("A colleague", wants_person=True)
+    assert await gathered(pieces(), a_request()) == RunResult("A colleague", wants_person=True)

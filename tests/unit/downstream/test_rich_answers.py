@@ -28,6 +28,7 @@ from domain.channels.rich_reading import asks_for_secret, read_rich
 from domain.conversations.rich_text import with_text
 from domain.json_text import loads
 from domain.routing.model import RunDelta
+from tests.support.runs import a_request
 
 LINK = {"label": "Order", "url": "https://shop.example/1"}
 CARD = {
@@ -221,7 +222,7 @@ async def test_of_pieces_the_last_of_each_part_counts() -> None:
         yield RunDelta("b", rich=RichContent(location=Location(1, 2)))
         yield RunDelta("", rich=RichContent(buttons=(LinkButton("B", "https://b.example"),)), silent=True)
 
-    result = await gathered(pieces())
+    result = await gathered(pieces(), a_request())
     assert result.text == "ab"
     assert result.silent
     assert result.rich == RichContent((LinkButton("B", "https://b.example"),), location=Location(1, 2))

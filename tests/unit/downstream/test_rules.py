@@ -354,7 +354,7 @@ def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matche
         (
             GOOD + "model = 'x'\n",
             5,
-            "model is not known here; known are kind, match, preset, timeout, token_env, url",
+            "model is not known here; known are kind, match, preset, prices, timeout, token_env, url",
         ),
         (GOOD + "timeout = 0\n", 5, "timeout must be from"),
         (GOOD + "timeout = 3601\n", 5, "timeout must be from"),

@@ -18,6 +18,7 @@ from domain.routing.conversation import PROCESSING_FAILED, Withdrawals
 from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
 from domain.routing.service import RETRIES, ConversationService
+from domain.usage.model import RunUsage
 from ports.queue import Conversation, EventOutcome, QueuedEvent, QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -58,6 +59,7 @@ class World:
         self.removals_refused: list[Exception] = []
         self.released: list[QueueKey] = []
         self.failed: list[str] = []
+        self.kept: list[RunUsage] = []
         anything: Any = self
         health: Any = SimpleNamespace(failed=self._failed, succeeded=self._succeeded)
         invocation: Any = SimpleNamespace(answer=self.answer)
@@ -80,6 +82,8 @@ class World:
             ForwardingService(anything, anything, health),
             Withdrawals(),
             LingeringTyping(),
+            anything,
+            anything,
         )
 
     async def cached(self, instance_id: int) -> Instance | None:
@@ -114,6 +118,12 @@ class World:
         if self.uncountable:
             raise self.uncountable
         self.retried.append((inbox_id, error, delay))
+
+    def note(self, instance_id: int, runs: Sequence[RunUsage]) -> None:
+        return None
+
+    def keep(self, instance_id: int, runs: Sequence[RunUsage]) -> None:
+        self.kept += runs
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None:
         self.released.append(key)

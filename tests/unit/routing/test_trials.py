@@ -1,6 +1,8 @@
 """Limits of trials: their number, their time, the length of an answer."""
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -51,7 +53,9 @@ def slow() -> Slow:
 
 @pytest.fixture
 def service(slow: Slow) -> TrialService:
-    return TrialService(Rules(), slow, SetClock(), RandomIds())
+    usage: Any = SimpleNamespace(keep=lambda *_: None)
+    budgets: Any = SimpleNamespace(used_up=lambda *_: None)
+    return TrialService(Rules(), slow, SetClock(), RandomIds(), usage, budgets)
 
 
 async def test_a_user_has_one_trial_at_a_time(service: TrialService, slow: Slow) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.usage import PostgresUsage
 from domain.channels.answers import OutboundMessage
 from ports.queue import EventOutcome, QueueKey
 
@@ -35,7 +36,9 @@ async def test_only_what_can_be_made_again_may_be_forgotten(
 ) -> None:
     statements: Any = Statements()
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(statements, LeaseStore(statements, 1, statements), nobody)
+    conversations = PostgresConversations(
+        statements, LeaseStore(statements, 1, statements), nobody, PostgresUsage(statements)
+    )
 
     await conversations.record(
         EventOutcome(QueueKey(7, "s"), 5, {}, parts, last=True, require_sync_commit=require_sync_commit)

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,9 +18,11 @@ from adapters.outbound.storage.queue.batching import Batcher, through_outage
 from adapters.outbound.storage.queue.inbox import echo_columns
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.statements import SQL, QueueKind
+from adapters.outbound.storage.usage import PostgresUsage, usage_json
 from domain.channels.messages import Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind
+from domain.usage.model import RunUsage
 from ports.queue import Album, Capacity, Conversation, EventOutcome, Leases, QueuedEvent, QueueKey, Round
 
 _EVENT_COLUMNS = {
@@ -63,6 +65,7 @@ def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:
     return {
         **columns(_EVENT_COLUMNS, [row for outcome in outcomes for row in _event_rows(outcome)]),
         **columns(_MESSAGE_COLUMNS, [row for outcome in outcomes for row in _message_rows(outcome)]),
+        "usage": usage_json(_runs(outcomes)),
         "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
         **echo_columns(
             (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key, outcome.event)
@@ -79,6 +82,12 @@ def _message_rows(outcome: EventOutcome) -> Iterator[tuple[int, bytes, bytes, st
     for number, message in enumerate(outcome.messages):
         key = message_key(outcome.request_id, outcome.inbox_id, number)
         yield outcome.inbox_id, codec.dump_bytes(message.payload), target, key, trace
+
+
+def _runs(outcomes: Sequence[EventOutcome]) -> Iterator[tuple[int, int, RunUsage]]:
+    for outcome in outcomes:
+        for run in outcome.usage:
+            yield outcome.inbox_id, outcome.key.instance_id, run
 
 
 def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
@@ -136,8 +145,11 @@ class Wakeups:
 class PostgresConversations:
     """The outcomes of many events are recorded by one statement."""
 
-    def __init__(self, database: Database, leases: LeaseStore, wakeups: Wakeups) -> None:
+    def __init__(
+        self, database: Database, leases: LeaseStore, wakeups: Wakeups, usage: PostgresUsage
+    ) -> None:
         self._database = database
+        self._usage = usage
         self._leases = leases
         self._wakeups = wakeups
         self._started = time.monotonic()
@@ -152,14 +164,26 @@ class PostgresConversations:
         return Leases(conversations, leases.more)
 
     async def record(self, outcome: EventOutcome) -> bool:
-        return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
+        tries = 0
+
+        def submit() -> Awaitable[bool]:
+            nonlocal tries
+            tries += 1
+            return self._batcher.submit(outcome.key, outcome)
+
+        recorded = await through_outage(submit)
+        if (
+            not recorded and tries == 1
+        ):  # else the first try may have been committed before its answer was lost
+            self._usage.keep(outcome.key.instance_id, outcome.usage)
+        return recorded
 
     async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
         parameters = {**columns_of(outcomes), "owner": self._leases.owner}
         completed = await self._complete(parameters, outcomes)
         recorded: set[int] = set()
         has_messages = has_more = False
-        for inbox_id, awaited, is_open, more, is_void, _ in completed:
+        for inbox_id, awaited, is_open, more, is_void, *_ in completed:
             if awaited:
                 self._wakeups.answered(inbox_id)
             if not is_void:

@@ -334,7 +334,8 @@ WITH {{ echoes() }}, r AS MATERIALIZED (
     {{ log("string_to_table(told, ' ')", "done", "nullif(main, id)::text") }}
 )
 SELECT d.id, d.awaited, o.open, h.more, h.is_held AND NOT d.last,
-    (SELECT CASE WHEN %(async)s THEN set_config('synchronous_commit', 'off', true) END)
+    (SELECT CASE WHEN %(async)s THEN set_config('synchronous_commit', 'off', true) END),
+    (SELECT add_usage(%(usage)s::jsonb, array_agg(id)) FROM done)
 FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
 ORDER BY d.id
 
