@@ -1,6 +1,7 @@
 """The types of settings with the sentence for a wrong value, and addresses of platforms."""
 
 import ipaddress
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
@@ -13,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from adapters.outbound.channels.enterprise_chat.connector import is_host_entry
 from adapters.outbound.core_client.cores import parse_targets
+from domain.access.model import Role
 
 LONGEST_BEARER = 2000
 SHORTEST_SERVICE_KEY = 32
@@ -160,6 +162,31 @@ def _proxies(value: str) -> str:
     return ",".join(filter(None, entries))
 
 
+def group_map(value: str) -> dict[str, str]:
+    """What belongs to a group, by its name: `group=name` with commas between, or a JSON object for names with commas.
+    Raises `ValueError`."""
+    if not value.strip().startswith("{"):
+        pairs = [entry.rpartition("=") for entry in _entries(value)]
+        names = {group.strip(): name.strip() for group, _, name in pairs}
+    else:
+        names = json.loads(value)
+    if not all(group and name and isinstance(name, str) for group, name in names.items()):
+        raise ValueError("must list group=name with commas between, or be a JSON object of texts")
+    return names
+
+
+def _group_map(value: str) -> str:
+    group_map(value)
+    return value
+
+
+def _role_map(value: str) -> str:
+    for role in group_map(value).values():
+        if role not in tuple(Role):
+            raise ValueError(f"must name roles ({', '.join(Role)}), not '{role}'")
+    return value
+
+
 def _targets(value: str) -> str:
     parse_targets(value)
     return value
@@ -174,6 +201,8 @@ DatabaseUrl = Annotated[str, AfterValidator(_database)]
 QueueUrl = Annotated[str, AfterValidator(_queue)]
 CoreTargets = Annotated[str, AfterValidator(_targets)]
 Hosts = Annotated[str, AfterValidator(_hosts)]
+GroupMap = Annotated[str, AfterValidator(_group_map)]
+RoleMap = Annotated[str, AfterValidator(_role_map)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Proxies = Annotated[str, AfterValidator(_proxies)]
 """Addresses, networks, `*`, and `default-gateway`, which is replaced by its address."""

@@ -14,12 +14,14 @@ from apps.setting_types import (
     DatabaseUrl,
     Flag,
     Folder,
+    GroupMap,
     Hosts,
     HttpUrl,
     Networks,
     PemFile,
     Proxies,
     QueueUrl,
+    RoleMap,
     UserName,
     checked,
     setting,
@@ -155,6 +157,26 @@ class Settings(BaseModel):
     smtp_password: str = setting("", "its password", secret=True)
     smtp_from: str = setting("", "sender of verification mail: an address, or `Name <address>`")
     smtp_secure: Flag = setting(False, "true: TLS from the start; false: STARTTLS when offered")
+    oidc_issuer: HttpUrl = setting(
+        "",
+        "issuer of the OpenID provider where people sign in to the console, with OIDC_CLIENT_ID (docs/sign-in.md)",
+    )
+    oidc_client_id: str = setting("", "client id of this installation at the provider")
+    oidc_client_secret: str = setting("", "its client secret; empty: a public client", secret=True)
+    oidc_scopes: str = setting("openid email profile", "scopes that are asked for")
+    oidc_groups_claim: str = setting("groups", "claim in which the provider lists the groups of a person")
+    oidc_role_map: RoleMap = setting(
+        "",
+        "roles by group, as `group=role` with commas between, or a JSON object; `*` is everybody. Set, it decides the"
+        " role at each sign-in, and whoever is in none of the groups may not sign in",
+    )
+    oidc_team_map: GroupMap = setting(
+        "", "teams by group, in the same form; each sign-in puts people into these teams, or takes them out"
+    )
+    oidc_allowed_domains: str = setting(
+        "",
+        "domains of e-mail addresses that may sign in, with commas between; empty: all that are known here",
+    )
     workspace_chat_client_id: str = setting("", "Slack OAuth client id")
     workspace_chat_client_secret: str = setting("", "Slack OAuth client secret", secret=True)
     gaming_chat_client_id: str = setting("", "Discord OAuth client id")

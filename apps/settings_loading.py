@@ -80,6 +80,8 @@ def check_pairs(settings: Settings) -> None:
         ("GRPC_TLS_CLIENT_CA_FILE", "GRPC_TLS_CERT_FILE"),
         ("CORE_TLS_CERT_FILE", "CORE_TLS_KEY_FILE"),
         ("CORE_TLS_KEY_FILE", "CORE_TLS_CERT_FILE"),
+        ("OIDC_ISSUER", "OIDC_CLIENT_ID"),
+        ("OIDC_CLIENT_ID", "OIDC_ISSUER"),
     ):
         if getattr(settings, name.lower()) and not getattr(settings, other.lower()):
             raise SettingsError(f"{name} is set without {other}; set both, or none")

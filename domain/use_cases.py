@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
 from domain.access.users import UserService
 from domain.agents.service import AgentService
@@ -82,6 +83,7 @@ class UseCases:
 
     access: AccessService
     sessions: SessionService
+    single_sign_on: SingleSignOnService
     keys: KeyService
     users: UserService
     teams: TeamService

@@ -114,6 +114,9 @@ class TeamStore(Protocol):
 
     async def remove(self, team_id: int) -> bool: ...
 
+    async def assign(self, user_id: str, places: Mapping[str, bool]) -> Mapping[str, bool]:
+        """Puts the user into teams of these names, or takes them out. What changed; names of no team are ignored."""
+
 
 class IdentityStore(Protocol):
     """Verified identities; one belongs to one user. Resolves the senders of messages to users."""

@@ -7,7 +7,7 @@ the reflection are made of it.
 from dataclasses import replace
 from typing import Any
 
-from switchboard.access.v1 import access_pb2, teams_pb2, users_pb2
+from switchboard.access.v1 import access_pb2, sign_in_pb2, teams_pb2, users_pb2
 from switchboard.audit.v1 import audit_pb2
 from switchboard.channels.v1 import (
     callbacks_pb2,
@@ -30,8 +30,10 @@ from switchboard.verification.v1 import verification_pb2
 
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
+from adapters.rpc.metadata import client_address
 from domain.access.model import KeyKind
 from domain.access.service import KeyService, SessionService
+from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
 from domain.access.users import UserService
 from domain.agents.service import AgentService
@@ -96,6 +98,12 @@ _WINDOW: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _of_peer(_: Any, arguments: Arguments) -> Arguments:
+    """The address is that of the peer, or the one that a gateway proves to act for."""
+    browser = arguments["browser"]
+    return {**arguments, "browser": replace(browser, address=client_address.get() or browser.address)}
+
+
 def _of_one_instance(request: Any, arguments: Arguments) -> Arguments:
     """Older clients name one instance."""
     if not request.instance_id:
@@ -136,6 +144,15 @@ ACCESS = Service(
     {
         "SignIn": Rpc(SessionService.sign_in, as_gateway=True),
         "SignOut": Rpc(SessionService.sign_out),
+    },
+)
+SINGLE_SIGN_ON = Service(
+    sign_in_pb2.DESCRIPTOR.services_by_name["SingleSignOnService"],
+    {
+        "GetProvider": read(SingleSignOnService.name, as_gateway=True),
+        "StartSingleSignOn": Rpc(SingleSignOnService.start, PROVIDER, as_gateway=True),
+        "FinishSingleSignOn": Rpc(SingleSignOnService.finish, PROVIDER, as_gateway=True, arguments=_of_peer),
+        "GetSignOutAddress": read(SingleSignOnService.sign_out_address, PROVIDER, as_gateway=True),
     },
 )
 KEYS = Service(
@@ -417,6 +434,7 @@ BUDGETS = Service(
 
 SERVICES = (
     ACCESS,
+    SINGLE_SIGN_ON,
     KEYS,
     USERS,
     TEAMS,

@@ -12,12 +12,13 @@ from adapters.outbound.storage.people.store import PostgresPeople
 from adapters.outbound.storage.pool import after_commit
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.system.signed_tokens import Signer
-from apps import verification
+from apps import sign_in, verification
 from apps.compose.channels import Channels, Sources, Subscriptions
 from apps.compose.knowledge import Knowledge, Uploads
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
+from domain.access.sessions import SessionOpener
 from domain.access.teams import TeamService
 from domain.access.users import UserService
 from domain.agents.service import AgentBinding, AgentService
@@ -210,11 +211,13 @@ def build_use_cases(
     trials = TrialService(
         resources.directory, downstream, foundation.steady_clock, ids, storage.usage, storage.budget_guard
     )
+    opener = SessionOpener(storage.keys, audit, ids, clock)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
     people = PeopleService(PostgresPeople(storage.database), audit)
     return UseCases(
         access=services.access,
-        sessions=SessionService(storage.keys, storage.users, audit, ids, clock),
+        sessions=SessionService(storage.keys, opener, audit, clock),
+        single_sign_on=sign_in.single_sign_on(foundation, storage, opener),
         keys=KeyService(services.access, storage.keys, audit, clock),
         users=UserService(storage.users, storage.teams, audit, clock),
         teams=TeamService(storage.teams, audit),

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from domain import limits
 from domain.access import model
+from domain.access.sessions import Browser, NewSession, SessionOpener
 from domain.access.sharing import needs
-from domain.audit.model import Action, Result
+from domain.audit.model import Action
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
@@ -268,7 +269,6 @@ class KeyService:
             await self.store.revoke(key_id, now)
 
 
-SESSION_LIFE = timedelta(days=7)
 UNKNOWN = "this API key is not known, or it was revoked; check that you copied all of it"
 USED = "this link was used already, or is older than an hour; get a new one with: switchboard console link"
 TRIED = "this API key or link is not known, and too many wrong ones came from your address; try again later"
@@ -279,12 +279,11 @@ class SessionService:
     """Sessions of browsers."""
 
     keys: KeyStore
-    users: UserStore
+    opener: SessionOpener
     audit: Audit
-    ids: Ids
     clock: Clock
 
-    async def sign_in(self, credential: str, address: str) -> model.Session:
+    async def sign_in(self, credential: str, address: str, user_agent: str = "") -> model.Session:
         """Opens a session with an API key or a sign-in link's token; `address` is where the caller is.
 
         `Access.authenticate_session` takes its token until the session expires, is ended by `sign_out` or revoked, or
@@ -292,44 +291,31 @@ class SessionService:
         to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
         """
         now, credential = self.clock.now(), credential.strip()
+        browser = Browser(address, user_agent)
         is_link = model.kind_of(credential) is model.KeyKind.LINK
         digest = model.digest(credential)
         key = await (
             self.keys.take_link(digest, now) if is_link else self.keys.find(digest, model.KeyKind.KEY, now)
         )
         if key is None:
-            raise await self._refused(address, USED if is_link else UNKNOWN)
+            raise await self._refused(browser, USED if is_link else UNKNOWN)
         parent: model.ApiKey | None = key
         if is_link:
             parent = await self.keys.get(key.parent_id, now) if key.parent_id else None
-        expires_at = now + SESSION_LIFE
-        if parent and parent.expires_at:
-            expires_at = min(expires_at, parent.expires_at)
-        parent_id = parent.id if parent else None
-        token = model.SESSION_PREFIX + self.ids.token()
-        new = NewCredential(
+        new = NewSession(
             key.user_id,
             key.role,
-            model.shown(token),
-            model.digest(token),
-            model.KeyKind.SESSION,
+            f"key:{key.id}" if key.kind is model.KeyKind.KEY else "link",
             key.name,
-            expires_at,
-            parent_id,
-            address=address,
+            parent.id if parent else None,
+            parent.expires_at if parent else None,
         )
-        person = model.Caller(key.user_id, key.role, address=address)
-        way = {"with": f"key:{key.id}" if key.kind is model.KeyKind.KEY else "link"}
-        async with self.audit.change(person, Action.SESSION_OPENED, "session", way) as details:
-            session = await self.keys.add(new, now)
-            details["object"] = f"session:{session.id}"
-        return model.Session(token, expires_at)
+        return (await self.opener.open(new, browser))[1]
 
-    async def _refused(self, address: str, reason: str) -> Unauthenticated | TooMany:
+    async def _refused(self, browser: Browser, reason: str) -> Unauthenticated | TooMany:
         """Counts a wrong credential; what is raised for it."""
-        stranger = model.Caller("", model.Role.RESPONDER, address=address)
-        await self.audit.note(stranger, Action.SESSION_REFUSED, "session", result=Result.REFUSED)
-        wait = await self.keys.count_failed_sign_in(address, self.clock.now())
+        await self.opener.note_refusal(browser)
+        wait = await self.keys.count_failed_sign_in(browser.address, self.clock.now())
         return TooMany(TRIED, wait) if wait else Unauthenticated(reason)
 
     async def sign_out(self, token: str) -> None:

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from adapters.inbound.console.requests import SECURE_HEADERS, is_htmx, render, render_part
+from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, is_htmx, render, render_part
 from adapters.inbound.console.sessions import LIVE, ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
@@ -27,9 +27,6 @@ HEADINGS: Mapping[type[Exception], str] = {
     NobodyNamed: "Nobody has signed in",
 }
 BROKEN = "Something went wrong"
-AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
-"""Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
-send it when the page itself asks."""
 
 
 async def refused(request: Request, error: Exception) -> Response:

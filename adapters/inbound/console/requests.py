@@ -38,6 +38,10 @@ SECURE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
+"""Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
+send it when the page itself asks."""
+
 
 def is_htmx(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"

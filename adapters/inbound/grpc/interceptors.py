@@ -22,6 +22,7 @@ from adapters.rpc.metadata import (
     OF_SESSION,
     REQUEST_ID,
     acting_for,
+    client_address,
     is_request_id,
 )
 from adapters.rpc.refusals import to_status
@@ -39,6 +40,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
 OPEN_SERVICES = (
+    "/switchboard.access.v1.SingleSignOnService/",
     "/switchboard.channels.v1.CallbackService/",
     "/switchboard.channels.v1.MessageFileService/",
     "/switchboard.channels.v1.WebChatService/",
@@ -177,6 +179,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         """Notes where the call comes from; ends it with the status of what goes wrong."""
         at = self._peer_of(context)
         _peer.set(at)
+        client_address.set(at.address)
         if not _is_open(method):
             _caller.set(replace(_caller.get(), address=at.address))
         try:

@@ -41,9 +41,8 @@ class AccessServicer:
 
     async def SignIn(self, request: access_pb2.SignInRequest, context: Any) -> access_pb2.SignInResponse:
         address = peer().on_behalf_of(request.address).address
-        return to_message(
-            await self._sessions.sign_in(request.credential, address), access_pb2.SignInResponse
-        )
+        session = await self._sessions.sign_in(request.credential, address, request.user_agent)
+        return to_message(session, access_pb2.SignInResponse)
 
 
 MOST_STREAMS = 800

@@ -472,6 +472,30 @@ verification_state = table(
     index("verification_state_by_age", "expires_at"),
 )
 
+sign_in_state = table(
+    "sign_in_state",
+    key("digest", LargeBinary),
+    *required(Text, "kind"),
+    *required(LargeBinary, "data"),
+    *required(Timestamp, "expires_at"),
+    index("sign_in_state_by_age", "expires_at"),
+)
+
+provider_account = table(
+    "provider_account",
+    key("issuer", Text),
+    key("subject", Text),
+    *required(Text, "user_id"),
+    *required(Timestamp, "created_at"),
+    index("provider_account_by_user", "user_id issuer"),
+)
+
+session_token = table(
+    "session_token",
+    reference("session_id", "api_key.id", primary_key=True),
+    *required(LargeBinary, "token"),
+)
+
 access_notice = table(
     "access_notice",
     reference("instance_id", "channel_instance.id", primary_key=True),

@@ -1,6 +1,6 @@
 """Users and teams in PostgreSQL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from adapters.outbound.storage.tables import (
     instance_permission,
     person,
     privacy_request,
+    provider_account,
     team,
     team_member,
     verification_code,
@@ -53,6 +54,7 @@ HELD = (
     (kb_permission, "user_id"),
     (agent_permission, "user_id"),
     (verified_identity, "user_id"),
+    (provider_account, "user_id"),
     (verification_code, "user_id"),
     (verification_link, "user_id"),
     (verification_state, "user_id"),
@@ -261,6 +263,30 @@ class PostgresTeams:
             raise _taken_name() from None
         self._changed()
         return True
+
+    @retried
+    async def assign(self, user_id: str, places: Mapping[str, bool]) -> Mapping[str, bool]:
+        joins, leaves = (
+            [name for name, belongs in places.items() if belongs is side] for side in (True, False)
+        )
+        joined = insert(team_member).from_select(
+            ["team_id", "user_id", "lead"],
+            select(team.c.id, literal(user_id), literal(False)).where(team.c.name.in_(joins)),
+        )
+        left = delete(team_member).where(
+            team_member.c.user_id == user_id,
+            team_member.c.team_id.in_(select(team.c.id).where(team.c.name.in_(leaves))),
+        )
+        changes: dict[str, bool] = {}
+        async with self._database.transaction() as connection:
+            for statement, belongs in ((joined.on_conflict_do_nothing(), True), (left, False)):
+                cursor = await connection.run(statement.returning(team_member.c.team_id))
+                ids = [row[0] for row in await cursor.fetchall()]
+                names = await connection.run(select(team.c.name).where(team.c.id.in_(ids)))
+                changes |= {row[0]: belongs for row in await names.fetchall()}
+        if changes:
+            self._changed()
+        return changes
 
     async def remove(self, team_id: int) -> bool:
         removed = await self._database.execute(delete(team).where(team.c.id == team_id)) == 1

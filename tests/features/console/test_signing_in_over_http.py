@@ -180,7 +180,7 @@ def test_keys_of_others_and_of_nobody(world: ServedWorld, client: Client) -> Non
 
 
 def test_an_admin_makes_a_key_for_another_user(world: ServedWorld, client: Client) -> None:
-    post(client("admin"), KEYS, KEYS, name="Export", days="", user="bob", role="user")
+    post(client("admin"), KEYS, KEYS, name="Export", days="", user="bob", role="member")
     assert ("bob", "Export") in [
         (key.user_id, key.name) for key in world.run(world.container.access().list_keys())
     ]

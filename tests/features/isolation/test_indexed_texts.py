@@ -395,6 +395,12 @@ def identity_to_remove(scene: Scene, text: str) -> None:
         assert answer.status_code in (400, 404)
 
 
+def account_at_provider(scene: Scene, text: str) -> None:
+    store = scene.world.container.storage().sign_ins
+    scene.world.run(store.tie("https://login.example", text, "ann"))
+    assert scene.world.run(store.user_of("https://login.example", text)) == "ann"
+
+
 def platform_limits(scene: Scene, text: str) -> None:
     """Cooldowns and a reserved slot, under keys made from what a channel says of a credential and a conversation."""
     request = send_request(1, "http-webhook", text, Limits(text, text))
@@ -499,6 +505,9 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "verification_link.messenger_id": (messenger_id,),
     "verification_send.address": (mail_address,),
     "verification_send.user_id": (acting_user,),
+    "provider_account.issuer": OUTSIDE_NONE,
+    "provider_account.subject": (account_at_provider,),
+    "provider_account.user_id": (key_of_another,),
     "verified_identity.field": (identity_to_remove,),
     "verified_identity.normal": (account_id, identity_to_remove),
     "verified_identity.user_id": (acting_user,),
@@ -522,6 +531,7 @@ KEPT = {
     vote: "feedback.sender_key",
     sender_of_person: "person_sender.sender_key",
     account_id: "verified_identity.normal",
+    account_at_provider: "provider_account.subject",
 }
 """Where a text is kept under the key that `key_of` makes of it: so the way does lead into the column."""
 

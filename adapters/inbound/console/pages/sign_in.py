@@ -1,13 +1,24 @@
-"""Signing in with an API key or a link that works once, and out."""
+"""Signing in at the OpenID provider, with an API key or a link that works once, and out."""
 
-from starlette.responses import RedirectResponse, Response
+import logging
+from urllib.parse import urlsplit
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import sessions
-from adapters.inbound.console.requests import ConsoleRequest, render
+from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, ConsoleRequest, render
 from adapters.inbound.rest.errors import headers_of, status_of
-from domain.access.model import KeyKind, kind_of
-from domain.refusals import TooMany, Unauthenticated
+from domain.access.model import KeyKind, Session, kind_of
+from domain.access.sessions import Browser
+from domain.access.single_sign_on import SignedIn
+from domain.refusals import Refusal, TooMany, Unauthenticated, Unavailable
+
+log = logging.getLogger("switchboard.console")
+
+PROVIDER = f"{sessions.SIGN_IN}/provider"
+CALLBACK = f"{sessions.SIGN_IN}/callback"
+LONGEST_AGENT = 500
 
 
 async def sign_in(request: ConsoleRequest) -> Response:
@@ -15,24 +26,67 @@ async def sign_in(request: ConsoleRequest) -> Response:
     link, next_page = (request.query_params.get(name, "") for name in ("link", "next"))
     if not link and await _is_signed_in(request):
         return RedirectResponse(sessions.safe_next(next_page), 303)
-    return _form(request, next_page, link=link)
+    return await _form(request, next_page, link=link)
 
 
 async def signed_in(request: ConsoleRequest) -> Response:
     form = await request.posted()
     credential, next_page = str(form.get("credential", "")).strip(), str(form.get("next", ""))
-    address = request.client.host if request.client else ""
+    browser = _browser(request)
     try:
-        session = await request.services.sessions.sign_in(credential, address)
+        session = await request.services.sessions.sign_in(credential, browser.address, browser.user_agent)
     except (Unauthenticated, TooMany) as refusal:
         if kind_of(credential) is KeyKind.LINK and await _is_signed_in(request):
             return RedirectResponse(sessions.safe_next(next_page), 303)  # a link that was clicked twice
-        response = _form(request, next_page, fault=refusal.message, status=status_of(refusal))
+        response = await _form(request, next_page, fault=refusal.message, status=status_of(refusal))
         response.headers.update(headers_of(refusal))
         return response
+    return _opened(request, session, next_page)
+
+
+def _browser(request: ConsoleRequest) -> Browser:
+    address = request.client.host if request.client else ""
+    return Browser(address, request.headers.get("user-agent", "")[:LONGEST_AGENT])
+
+
+def _opened(request: ConsoleRequest, session: Session | SignedIn, next_page: str) -> Response:
+    """The page that the person wanted to see, with the cookie of the session."""
     response = RedirectResponse(sessions.safe_next(next_page), 303)
     seconds = (session.expires_at - request.gateway.clock.now()).total_seconds()
     sessions.set_cookie(request, response, sessions.SESSION, session.token, int(seconds))
+    return response
+
+
+async def to_provider(request: ConsoleRequest) -> Response:
+    """Sends the browser to the OpenID provider. Only this browser can come back: its random cookie is the proof."""
+    visit, next_page = sessions.visit_of(request), request.query_params.get("next", "")
+    try:
+        address = await request.services.single_sign_on.start(visit, next_page)
+    except Refusal as refusal:
+        return _refused(request, refusal)
+    response = RedirectResponse(address, 303)
+    sessions.set_cookie(request, response, sessions.VISIT, visit, None)
+    return response
+
+
+async def from_provider(request: ConsoleRequest) -> Response:
+    """Takes the browser that comes back. Cookies of the console are not sent with a request that another site began,
+    so the page loads itself once more."""
+    if request.headers.get("sec-fetch-site") == "cross-site":
+        return HTMLResponse(AGAIN, headers=SECURE_HEADERS)
+    query = request.query_params
+    state, code, error = (query.get(name, "") for name in ("state", "code", "error"))
+    visit = sessions.cookie_of(request, sessions.VISIT)
+    try:
+        signed_in = await request.services.single_sign_on.finish(visit, state, code, error, _browser(request))
+    except Refusal as refusal:
+        return _refused(request, refusal)
+    return _opened(request, signed_in, signed_in.next_page)
+
+
+def _refused(request: ConsoleRequest, refusal: Refusal) -> Response:
+    response = render(request, "sign_in_refused.html", {"text": refusal.message}, status=status_of(refusal))
+    response.headers.update(headers_of(refusal))
     return response
 
 
@@ -45,22 +99,36 @@ async def _is_signed_in(request: ConsoleRequest) -> bool:
 
 
 async def sign_out(request: ConsoleRequest) -> Response:
+    """Ends the session. Who signed in at the provider is led there, to sign out there too: by a page of its own, as
+    a form leads to no other site."""
+    address = ""
     if token := sessions.session_of(request):
+        try:
+            address = await request.services.single_sign_on.sign_out_address(token)
+        except Unavailable:
+            log.warning(
+                "somebody signs out, and the OpenID provider does not answer: they stay signed in there"
+            )
         await request.services.sessions.sign_out(token)
-    response = RedirectResponse(sessions.SIGN_IN, 303)
+    response: Response = RedirectResponse(sessions.SIGN_IN, 303)
+    if address:
+        response = render(request, "sign_out.html", {"address": address})
     sessions.set_cookie(request, response, sessions.SESSION, "", 0)
     return response
 
 
-def _form(
+async def _form(
     request: ConsoleRequest, next_page: str, *, link: str = "", fault: str | None = None, status: int = 200
 ) -> Response:
-    values = {"next": next_page, "link": link, "fault": fault}
+    issuer = await request.services.single_sign_on.name()
+    values = {"next": next_page, "link": link, "fault": fault, "provider": urlsplit(issuer).netloc}
     return render(request, "sign_in.html", values, status=status)
 
 
 ROUTES = [
     Route(sessions.SIGN_IN, sign_in),
     Route(sessions.SIGN_IN, signed_in, methods=["POST"]),
+    Route(PROVIDER, to_provider),
+    Route(CALLBACK, from_provider),
     Route("/console/sign-out", sign_out, methods=["POST"]),
 ]

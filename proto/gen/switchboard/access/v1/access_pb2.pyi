@@ -122,21 +122,25 @@ class SignInRequest(_message.Message):
 
     CREDENTIAL_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
+    USER_AGENT_FIELD_NUMBER: _builtins.int
     credential: _builtins.str
     """An API key, or the token of a sign-in link."""
     address: _builtins.str
     """Where the person is: wrong credentials are counted by it if the service key or a client certificate proves that a
     gateway calls, else by the address of the connection.
     """
+    user_agent: _builtins.str
+    """How the browser names itself: the header User-Agent."""
     def __init__(
         self,
         *,
         credential: _builtins.str = ...,
         address: _builtins.str = ...,
+        user_agent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "credential", b"credential"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "credential", b"credential", "user_agent", b"user_agent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,66 @@
+"""Sign-in of people: the OpenID provider, and the store of sign-ins under way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+class SignInFailed(Exception):
+    """The provider did not prove who signs in; the message is for the person, and holds no secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenPerson:
+    """What the provider says of a person. `email`: in lower case, empty unless the provider has verified it.
+    `groups`: None where it says nothing of groups. `id_token` is what a sign-out there needs."""
+
+    subject: str
+    email: str
+    name: str
+    groups: frozenset[str]
+    id_token: str
+
+
+class OpenIdProvider(Protocol):
+    """The provider of the installation. All methods raise `Unavailable` where it does not answer."""
+
+    async def authorize_url(self, state: str, nonce: str, verifier: str) -> str:
+        """Where the browser goes."""
+        ...
+
+    async def identify(self, code: str, nonce: str, verifier: str) -> ProvenPerson:
+        """Exchanges the code. Raises `SignInFailed`."""
+        ...
+
+    async def sign_out_url(self, id_token: str) -> str:
+        """Where the browser goes to sign out there too; empty where the provider has no such page."""
+        ...
+
+
+class SignInStore(Protocol):
+    """Sign-ins under way, each taken once, and accounts of users at the provider."""
+
+    async def begin(self, kind: str, digest: bytes, data: Mapping[str, str], expires_at: datetime) -> None:
+        """Stores, encrypted, what is needed when the browser comes back."""
+        ...
+
+    async def take(self, kind: str, digest: bytes, now: datetime) -> Mapping[str, str] | None:
+        """Removes it; None where it is unknown, expired, or of another kind."""
+        ...
+
+    async def user_of(self, issuer: str, subject: str) -> str | None: ...
+
+    async def has_account(self, issuer: str, user_id: str) -> bool:
+        """Return True if the user has an account at this issuer already."""
+        ...
+
+    async def tie(self, issuer: str, subject: str, user_id: str) -> None:
+        """Notes that the account is this user's."""
+        ...
+
+    async def keep_token(self, session_id: int, token: str) -> None:
+        """Stores the ID token of a session, encrypted."""
+        ...
+
+    async def token_of(self, session_id: int) -> str | None: ...
