@@ -37,6 +37,7 @@ STOPPING = "the service is stopping"
 """For calls that outlast the grace of a stop: the server cancels them."""
 ABSENT = {
     "agentId": "there is no agent {}",
+    "budgetId": "there is no budget {}",
     "deliveryId": "there is no delivery {}",
     "id": NO_BASE,
     "instanceId": "there is no instance {}",

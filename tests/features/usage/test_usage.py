@@ -58,6 +58,13 @@ def writes_nothing(scene: Scene) -> None:
     scene.model.replies.append({"role": "assistant", "content": ""})
 
 
+@given("the model thinks until its tokens are used up")
+def thinks(scene: Scene) -> None:
+    choice = {"index": 0, "message": text(""), "finish_reason": "length"}
+    usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
+    scene.model.replies.append(web.json_response({"choices": [choice], "usage": usage}))
+
+
 @given("ada writes on 5 days")
 def writes_on_days(scene: Scene) -> None:
     for _ in range(5):
@@ -228,9 +235,13 @@ def admin_still_sees(scene: Scene, read: int) -> None:
     until(lambda: [line["inputTokens"] for line in usage_of(scene, "admin")] == [read], "the usage stays")
 
 
-@then(parsers.parse('ann\'s file has the line of "{resource}" with {read:d} tokens read'))
-def has_file(scene: Scene, resource: str, read: int) -> None:
-    ask(scene, "ann", by="agent", format="csv")
+@then(parsers.parse('ann\'s file by {way} has the line of "{resource}" with {read:d} tokens read'))
+def has_file(scene: Scene, way: str, resource: str, read: int) -> None:
+    if way == "its format":
+        ask(scene, "ann", by="agent", format="csv")
+    else:
+        headers = {"accept": "text/csv"}
+        scene.reply = scene.rest.request("GET", USAGE, "ann", params={"by": "agent"}, headers=headers)
     assert scene.reply.headers["content-type"].startswith("text/csv")
     [line] = csv.DictReader(io.StringIO(scene.reply.text))
     assert [line["resourceId"], line["inputTokens"], line["currency"]] == [resource, str(read), "EUR"]

@@ -44,6 +44,12 @@ Feature: Usage of agents
       When ada writes "hello"
       Then ann's usage is 1 run, 9 tokens read, 4 written and 0.000058 EUR
 
+    Scenario: An answer that ends before it has any text
+      Given the model thinks until its tokens are used up
+      When ada writes "hello"
+      Then ada reads "Sorry, I could not get an answer just now. Please try again in a moment."
+      And ann's usage is 1 run, 9 tokens read, 4 written and 0.000058 EUR
+
     Scenario: A resource that tells its usage itself
       Given ann's bot answers from a program that takes 100 tokens read and 20 written
       When ada writes "hello"
@@ -95,9 +101,14 @@ Feature: Usage of agents
         | by the weather       | by: weather: unknown; there are day, instance, agent, user                 |
         | from yesterday on    | from: must be a day, such as 2026-03-31                                    |
 
-    Scenario: A file for a spreadsheet
+    Scenario Outline: A file for a spreadsheet, by <way>
       When ada writes "hello"
-      Then ann's file has the line of "agent::small" with 9 tokens read
+      Then ann's file by <way> has the line of "agent::small" with 9 tokens read
+
+      Examples:
+        | way           |
+        | its format    |
+        | what is taken |
 
   Rule: Usage stays
 

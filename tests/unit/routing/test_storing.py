@@ -11,6 +11,7 @@ import pytest
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
+from domain.channels.provenance import Usage
 from domain.conversations.forwarding import ForwardingService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
@@ -292,3 +293,32 @@ async def test_a_message_that_takes_no_record_costs_others_with_its_number_nothi
     await world.work(other)
     assert world.removed == []
     assert world.asked == 2
+
+
+class SpendingWorld(World):
+    """The resource takes tokens for each message."""
+
+    async def answer(self, *arguments: object) -> Answer:
+        context: Any = arguments[0]
+        context.usage_meter.end_run("agent::a", "ann", Usage(9, 4), 1.0)
+        return await super().answer(*arguments)
+
+
+async def test_what_was_spent_is_stored_with_the_outcome() -> None:
+    world = SpendingWorld()
+    await world.work(event(5), event(6))
+    assert [[run.usage for run in outcome.usage] for outcome in world.recorded] == [[Usage(9, 4)]] * 2
+    assert world.kept == []
+
+
+async def test_what_was_spent_before_an_error_counts_without_an_outcome() -> None:
+    world = SpendingWorld(failure=Unavailable("busy"))
+    await world.work()
+    assert (world.recorded, [run.usage for run in world.kept]) == ([], [Usage(9, 4)])
+
+
+async def test_what_was_spent_for_an_answer_that_cannot_be_stored_counts_with_the_apology() -> None:
+    world = SpendingWorld(ValueError("no"))
+    await world.work()
+    assert [[run.usage for run in outcome.usage] for outcome in world.recorded] == [[Usage(9, 4)]]
+    assert world.kept == []
