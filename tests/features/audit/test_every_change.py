@@ -16,7 +16,7 @@ from tests.features.verification.conftest import outside
 __all__ = ["outside"]
 
 KB, AGENTS = "/api/agent/kb", "/api/agent/agents"
-PEOPLE = "/api/agent/people"
+PEOPLE, BUDGETS = "/api/agent/people", "/api/agent/budgets"
 KEYS, USERS, TEAMS = "/api/agent/keys", "/api/agent/users", "/api/agent/teams"
 SUBSCRIPTIONS = "/api/agent/event-subscriptions"
 
@@ -69,6 +69,10 @@ class Scene:
     def agent(self) -> int:
         body = {"name": f"a{self.number()}", "kind": "http", "settings": {"url": "https://a.example/run"}}
         return int(self.ask("POST", AGENTS, json=body).json()["id"])
+
+    def budget(self) -> int:
+        body = {"instanceId": self.instance(), "tokens": 1}
+        return int(self.ask("PUT", BUDGETS, json=body).json()["id"])
 
     def user(self) -> str:
         name = f"user {self.number()}"
@@ -277,6 +281,8 @@ CHANGES: dict[str, tuple[str, Prepare]] = {
     "CreateTeam": ("team.created", _call("POST", TEAMS, "admin", json={"name": "new"})),
     "ChangeTeam": ("team.changed", _on("team", "PUT", TEAMS + "/{}", "admin", json={"members": []})),
     "DeleteTeam": ("team.deleted", _on("team", "DELETE", TEAMS + "/{}", "admin")),
+    "SetBudget": ("budget.changed", _call("PUT", BUDGETS, "admin", json={"userId": "ann", "tokens": 1})),
+    "DeleteBudget": ("budget.deleted", _on("budget", "DELETE", BUDGETS + "/{}")),
     "CreateInstance": ("instance.created", _call("POST", INSTANCES, json=WEBHOOK)),
     "UpdateInstance": ("instance.changed", _on("instance", "PUT", INSTANCES + "/{}", json={"config": {}})),
     "SetTrusted": (
