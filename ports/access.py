@@ -25,13 +25,15 @@ class NewCredential:
     scopes: tuple[Scope, ...] | None = None
     created_by: str | None = None
     address: str = ""
+    device: str = ""
 
 
 class KeyStore(Protocol):
     """API keys, sessions and sign-in links; only hashes of secrets come in here."""
 
     async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
-        """The live one with that hash. Notes that its user was seen."""
+        """The live one with that hash; no session that was not used for long. Notes that its user was seen, and that
+        a session was used."""
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
         """A key or a session, live or not."""

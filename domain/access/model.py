@@ -166,7 +166,8 @@ class ApiKey:
 
     `parent_id`: the key that a session was opened with, or the key or session that a key was made with; it ends with
     that. `scopes`: None for everything that its user may do. `created_by`: the user who made it, None for a
-    command on the server. `live`: neither it nor its parent was revoked or has expired.
+    command on the server. `live`: neither it nor its parent was revoked or has expired. Of sessions `device` and
+    `address` tell where it was opened, and `used_at` when it was used last, to about five minutes.
     """
 
     id: int
@@ -182,6 +183,9 @@ class ApiKey:
     scopes: tuple[Scope, ...] | None = None
     created_by: str | None = None
     live: bool = True
+    device: str = ""
+    address: str = ""
+    used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain.access import model
+from domain.access.devices import device_of
 from domain.audit.model import Action, Result
 from ports.access import KeyStore, NewCredential
 from ports.audit import Audit
 from ports.system import Clock, Ids
 
 SESSION_LIFE = timedelta(days=7)
+SESSION_IDLE = timedelta(hours=12)
+"""A session that was not used for so long has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class SessionOpener:
             expires_at,
             new.parent_id,
             address=browser.address,
+            device=device_of(browser.user_agent),
         )
         person = model.Caller(new.user_id, new.role, address=browser.address)
         async with self.audit.change(person, Action.SESSION_OPENED, "session", {"with": new.way}) as details:

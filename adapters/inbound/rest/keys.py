@@ -78,6 +78,13 @@ class KeyRecord(bodies.Answer):
     expiresAt: bodies.OptionalTimestamp
     revokedAt: bodies.OptionalTimestamp
     parentId: int | None = Field(description="What it was made with, and ends with.")
+    device: str = Field(
+        description="What a session was opened with; empty for keys.", examples=["Chrome on Windows"]
+    )
+    address: str = Field(description="Where a session was opened; empty for keys.", examples=["192.0.2.7"])
+    usedAt: bodies.OptionalTimestamp = Field(
+        description="When a session was used last, to about five minutes."
+    )
 
 
 class CreatedKeyAnswer(bodies.Done):

@@ -7,18 +7,32 @@ from hashlib import sha256
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.tables import api_key, app_user
 from adapters.outbound.storage.users import SEEN_AGAIN, mark_seen, raise_role
 from domain.access.model import FORMER_MEMBER, ApiKey, KeyKind, Role, Scope, lower_role, parse_role
+from domain.access.sessions import SESSION_IDLE
 from ports.access import NewCredential
 
 KEY = columns_of(
     api_key,
-    "id user_id role prefix created_at revoked_at kind name expires_at parent_id scopes created_by",
+    "id user_id role prefix created_at revoked_at kind name expires_at parent_id scopes created_by"
+    " device address used_at",
 )
 MOST_TRIES = 20
 """Wrong credentials of one address within `WINDOW`."""
@@ -57,8 +71,13 @@ def _keys(*more: Any) -> Select[Any]:
     return select(*KEY, app_user.c.role.label("user_role"), *more).select_from(joined)
 
 
+AWAKE = or_(
+    api_key.c.kind != KeyKind.SESSION,
+    func.coalesce(api_key.c.used_at, api_key.c.created_at) > bindparam("now", type_=Timestamp) - SESSION_IDLE,
+)
+"""No session that was not used for long. What was made in it goes on until it expires."""
 FIND = _keys(app_user.c.last_seen_at).where(
-    api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE
+    api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE, AWAKE
 )
 """A constant, as each call of the API runs it."""
 
@@ -80,6 +99,9 @@ class PostgresKeys:
         key = _known(columns)
         if last_seen_at is None or now - last_seen_at > SEEN_AGAIN:
             await self._database.execute(mark_seen(key.user_id, now))
+        if kind is KeyKind.SESSION and (key.used_at is None or now - key.used_at > SEEN_AGAIN):
+            used = update(api_key).where(api_key.c.id == key.id).values(used_at=now)
+            await self._database.execute(used)
         return key
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
@@ -100,6 +122,8 @@ class PostgresKeys:
             scopes=None if new.scopes is None else sorted(new.scopes),
             created_by=new.created_by,
             address=new.address,
+            device=new.device,
+            used_at=now if new.kind is KeyKind.SESSION else None,
         )
         async with self._database.transaction() as connection:
             if new.kind is KeyKind.SESSION:  # its user may have lost a role meanwhile
@@ -122,7 +146,7 @@ class PostgresKeys:
         if user_id is not None:
             listed = listed.where(api_key.c.user_id == user_id)
         if kind is KeyKind.SESSION:
-            listed = listed.where(LIVE)
+            listed = listed.where(LIVE, AWAKE)
         rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit), {"now": now})
         return [_known(row) for row in rows]
 
@@ -163,9 +187,8 @@ def _known(row: Sequence[Any]) -> ApiKey:
     """A key of the columns `KEY`, the role of its user, and whether it lives; without the last it does. Its role is
     not more than that of its user."""
     columns, more = row[: len(KEY)], row[len(KEY) :]
-    id, user_id, role, prefix, created, revoked, kind, name, expires_at, parent_id, scopes, created_by = (
-        columns
-    )
+    id, user_id, role, prefix, created, revoked, kind, name, expires_at, parent_id, scopes = columns[:11]
+    created_by, device, address, used_at = columns[11:]
     user_role = more[0] if more else None
     return ApiKey(
         id,
@@ -181,4 +204,7 @@ def _known(row: Sequence[Any]) -> ApiKey:
         None if scopes is None else tuple(map(Scope, scopes)),
         created_by,
         more[1] if len(more) > 1 else True,
+        device or "",
+        address or "",
+        used_at,
     )

@@ -1380,6 +1380,9 @@ class KeyRecord(TypedDict):
     expiresAt: str | None
     revokedAt: str | None
     parentId: int | None
+    device: str
+    address: str
+    usedAt: str | None
 
 
 class KnowledgeBaseList(TypedDict):

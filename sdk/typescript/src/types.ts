@@ -4467,6 +4467,21 @@ export interface components {
              * @description What it was made with, and ends with.
              */
             parentId: number | null;
+            /**
+             * Device
+             * @description What a session was opened with; empty for keys.
+             */
+            device: string;
+            /**
+             * Address
+             * @description Where a session was opened; empty for keys.
+             */
+            address: string;
+            /**
+             * Usedat
+             * @description When a session was used last, to about five minutes.
+             */
+            usedAt: string | null;
         };
         /** KnowledgeBase */
         KnowledgeBase: {

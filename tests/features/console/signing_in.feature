@@ -30,6 +30,22 @@ Feature: Signing in to the console
       | Inbox     | her session is revoked       |
       | Schedules | her key is revoked           |
 
+  Scenario: A session ends after twelve hours without use, and after seven days at the latest
+    Given ann has signed in and sees the overview
+    When 11 hours pass and she opens the overview again
+    Then the page "Overview" is shown
+    When 11 hours pass and she opens the overview again
+    Then the page "Overview" is shown
+    When 13 hours pass and she opens the overview again
+    Then the page "Sign in" is shown
+
+  Scenario: A person sees where she is signed in, and signs another browser out
+    Given ann has signed in on a phone and on a computer
+    When she looks at her signed-in browsers on the computer
+    Then she sees "Chrome on Android" and "Firefox on Windows", each with its address
+    When she signs the phone out
+    Then the phone has to sign in again, and the computer not
+
   Scenario: What was typed stays on the page when the session has ended
     Given ann has signed in and sees the page "Channels"
     When she chooses to connect a channel

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
@@ -138,6 +139,53 @@ def _(scene: Scene) -> None:
             dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
         }"""
     )
+
+
+@when(parsers.parse("{hours:d} hours pass and she opens the overview again"))
+def _(scene: Scene, hours: int) -> None:
+    scene.world.clock.advance(timedelta(hours=hours))
+    scene.window.go("/console")
+
+
+PHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36"
+COMPUTER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:131.0) Gecko/20100101 Firefox/131.0"
+
+
+@given("ann has signed in on a phone and on a computer")
+def _(scene: Scene) -> None:
+    for agent in (PHONE, COMPUTER):
+        scene.somebody("/console/sign-in")
+        scene.window.context.set_extra_http_headers({"User-Agent": agent})
+        scene.window.page.get_by_label("API key").fill(scene.world.key_of("ann"))
+        scene.window.page.get_by_label("API key").press("Enter")
+        expect(scene.window.page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
+@when("she looks at her signed-in browsers on the computer")
+def _(scene: Scene) -> None:
+    scene.window.go("/console/keys/sessions")
+
+
+@then(parsers.parse('she sees "{one}" and "{other}", each with its address'))
+def _(scene: Scene, one: str, other: str) -> None:
+    for device in (one, other):
+        row = scene.window.page.get_by_role("row").filter(has_text=device)
+        expect(row).to_contain_text("127.0.0.1")
+    assert scene.window.serious_faults() == []
+
+
+@when("she signs the phone out")
+def _(scene: Scene) -> None:
+    row = scene.window.page.get_by_role("row").filter(has_text="Android")
+    row.locator("summary").press("Enter")
+    row.get_by_role("button", name="Sign out").press("Enter")
+
+
+@then("the phone has to sign in again, and the computer not")
+def _(scene: Scene) -> None:
+    expect(scene.window.page.get_by_text("The session was ended.")).to_be_visible()
+    phone = scene.windows[0].go("/console/keys")
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
 @when("she chooses to connect a channel")

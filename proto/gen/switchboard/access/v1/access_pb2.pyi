@@ -230,6 +230,9 @@ class Key(_message.Message):
     LIVE_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
     CREATED_BY_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    USED_AT_US_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number by which the key is revoked."""
     user_id: _builtins.str
@@ -254,6 +257,12 @@ class Key(_message.Message):
     """Neither revoked nor expired."""
     created_by: _builtins.str
     """The user who made it; not set: a command on the server did."""
+    device: _builtins.str
+    """The browser and the system that a session was opened with, such as "Chrome on Windows"; empty for keys."""
+    address: _builtins.str
+    """The address of the network where a session was opened; empty for keys."""
+    used_at_us: _builtins.int
+    """When a session was used last, to about five minutes, in microseconds since the epoch."""
     @_builtins.property
     def scopes(self) -> Global___ScopeList:
         """What it may be used for; not set: for all that its user may do."""
@@ -274,10 +283,13 @@ class Key(_message.Message):
         live: _builtins.bool = ...,
         scopes: Global___ScopeList | None = ...,
         created_by: _builtins.str | None = ...,
+        device: _builtins.str = ...,
+        address: _builtins.str = ...,
+        used_at_us: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "parent_id", b"parent_id", "revoked_at_us", b"revoked_at_us", "scopes", b"scopes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "_used_at_us", b"_used_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "parent_id", b"parent_id", "revoked_at_us", b"revoked_at_us", "scopes", b"scopes", "used_at_us", b"used_at_us"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "created_at_us", b"created_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "id", b"id", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "_used_at_us", b"_used_at_us", "address", b"address", "created_at_us", b"created_at_us", "created_by", b"created_by", "device", b"device", "expires_at_us", b"expires_at_us", "id", b"id", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "scopes", b"scopes", "used_at_us", b"used_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__created_by: _TypeAlias = _typing.Literal["created_by"]  # noqa: Y015
     _WhichOneofArgType__created_by: _TypeAlias = _typing.Literal["_created_by", b"_created_by"]  # noqa: Y015
@@ -287,6 +299,8 @@ class Key(_message.Message):
     _WhichOneofArgType__parent_id: _TypeAlias = _typing.Literal["_parent_id", b"_parent_id"]  # noqa: Y015
     _WhichOneofReturnType__revoked_at_us: _TypeAlias = _typing.Literal["revoked_at_us"]  # noqa: Y015
     _WhichOneofArgType__revoked_at_us: _TypeAlias = _typing.Literal["_revoked_at_us", b"_revoked_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__used_at_us: _TypeAlias = _typing.Literal["used_at_us"]  # noqa: Y015
+    _WhichOneofArgType__used_at_us: _TypeAlias = _typing.Literal["_used_at_us", b"_used_at_us"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__created_by) -> _WhichOneofReturnType__created_by | None: ...
     @_typing.overload
@@ -295,6 +309,8 @@ class Key(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__parent_id) -> _WhichOneofReturnType__parent_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__revoked_at_us) -> _WhichOneofReturnType__revoked_at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__used_at_us) -> _WhichOneofReturnType__used_at_us | None: ...
 
 Global___Key: _TypeAlias = Key  # noqa: Y015
 
