@@ -6,6 +6,7 @@ from typing import Protocol
 from domain.paging import Page
 from domain.people.model import (
     PeopleFilter,
+    PeopleScope,
     Person,
     PersonChange,
     PrivacyRequest,
@@ -18,15 +19,18 @@ from ports.files import StoredBlob
 
 
 class PeopleStore(Protocol):
-    """People, each of one owner. `owner` None: of all owners."""
+    """People, each of one owner."""
 
     async def list(
-        self, owner: str | None, wanted: PeopleFilter, limit: int, cursor: str | None
+        self, scope: PeopleScope, wanted: PeopleFilter, limit: int, cursor: str | None
     ) -> Page[Person, str]:
         """The latest first. Raises `Invalid` for an unknown cursor."""
 
-    async def find(self, person_id: int) -> Person | None:
-        """None also for one who is being erased."""
+    async def find(self, person_id: int, instances: Sequence[int] | None = None) -> Person | None:
+        """None also for one who is being erased. `instances`: as what they have there alone shows them."""
+
+    async def instance_ids(self, person_id: int) -> Sequence[int]:
+        """Those that the person has conversations in."""
 
     async def change(self, person_id: int, change: PersonChange) -> bool:
         """False where the person is gone."""

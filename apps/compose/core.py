@@ -213,7 +213,7 @@ def build_use_cases(
     )
     opener = SessionOpener(storage.keys, audit, ids, clock)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
-    people = PeopleService(PostgresPeople(storage.database), audit)
+    people = PeopleService(PostgresPeople(storage.database), instances, audit)
     return UseCases(
         access=services.access,
         sessions=SessionService(storage.keys, opener, audit, clock),

@@ -89,6 +89,15 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleScope:
+    """Whose people a caller sees: those of an owner, None for all owners; and of others, by what they have in the
+    instances that are shared with the caller."""
+
+    owner: str | None
+    shared: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PeopleFilter:
     """`query` is looked for in names, in ids at the platforms and in identities; empty for all. `label`: only those
     who have it."""

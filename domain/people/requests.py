@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller, Scope
-from domain.access.sharing import needs
+from domain.access.sharing import InstanceLevel, needs
 from domain.audit.model import Action
 from domain.files import StoredFiles
 from domain.paging import Page, checked_limit
@@ -28,7 +28,8 @@ RENEW_SECONDS = 10.0
 
 @dataclass(eq=False)
 class PrivacyService:
-    """Requests for the people of a caller's instances; an admin's: for everybody's."""
+    """Requests for the people of a caller's instances, and those that the caller made; an admin's: for everybody's.
+    They need MANAGE on all instances of the person."""
 
     people: PeopleService
     store: PrivacyRequestStore
@@ -40,7 +41,7 @@ class PrivacyService:
     async def export(self, caller: Caller, person_id: int) -> PrivacyRequest:
         """Has all that is on record of a person written into a ZIP. Repeats the request that is open. Raises
         `NotFound`, `Forbidden`."""
-        await self.people.get(caller, person_id)
+        await self.people.permitted(caller, person_id, InstanceLevel.MANAGE)
         return await self._add(caller, person_id, RequestKind.EXPORT)
 
     @needs(Scope.MESSAGES_SEND)
@@ -51,7 +52,7 @@ class PrivacyService:
         if earlier and earlier.state is not RequestState.FAILED:
             return self._seen(caller, earlier)
         if earlier is None:
-            await self.people.get(caller, person_id)
+            await self.people.permitted(caller, person_id, InstanceLevel.MANAGE)
         else:
             self._seen(caller, earlier)
         return await self._add(caller, person_id, RequestKind.ERASE)
@@ -79,7 +80,7 @@ class PrivacyService:
         return request
 
     def _seen(self, caller: Caller, request: PrivacyRequest) -> PrivacyRequest:
-        if not caller.may_act_for(request.owner):
+        if not caller.may_act_for(request.owner) and caller.user_id != request.requested_by:
             raise Forbidden("the request belongs to another user")
         return self._with_address(request)
 

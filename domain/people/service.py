@@ -5,21 +5,25 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.access.model import Caller, Scope
-from domain.access.sharing import needs
+from domain.access.sharing import InstanceLevel, needs
 from domain.audit.model import Action
 from domain.paging import Page, checked_limit
-from domain.people.model import PeopleFilter, Person, PersonChange, Split
+from domain.people.model import PeopleFilter, PeopleScope, Person, PersonChange, Split
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.verification.model import check_identity
 from ports.audit import Audit
+from ports.instances import InstanceStore
 from ports.persons import PeopleStore
 
 
 @dataclass(eq=False)
 class PeopleService:
-    """The people of a caller's instances; an admin's: of everybody's. People of two owners are never one."""
+    """The people of a caller's instances, and of those that are shared with the caller; an admin's: of everybody's.
+    People of two owners are never one. Who may only VIEW some of a person's instances sees what the person has there.
+    Changes need ANSWER on all of them."""
 
     store: PeopleStore
+    instances: InstanceStore
     audit: Audit
 
     @needs(Scope.CONVERSATIONS_READ)
@@ -29,22 +33,41 @@ class PeopleService:
         """The latest first. Raises `Invalid`."""
         if fault := limits.text_fault(wanted.query, limits.CONVERSATION_QUERY):
             raise Invalid.of([Fault("query", fault)])
-        return await self.store.list(caller.scope, wanted, checked_limit(limit), cursor)
+        shared = [] if caller.is_admin else await self.instances.shared_ids(caller.user_id)
+        scope = PeopleScope(caller.scope, tuple(shared))
+        return await self.store.list(scope, wanted, checked_limit(limit), cursor)
 
     @needs(Scope.CONVERSATIONS_READ)
     async def get(self, caller: Caller, person_id: int) -> Person:
         """Raises `NotFound`, `Forbidden`."""
+        return await self.permitted(caller, person_id, InstanceLevel.VIEW)
+
+    async def permitted(self, caller: Caller, person_id: int, needed: InstanceLevel) -> Person:
+        """A person whom the caller sees; for more than VIEW the level counts on each of the person's instances.
+        Raises `NotFound`, `Forbidden`."""
         person = await self.store.find(person_id)
         if person is None:
             raise _unknown(person_id)
-        if not caller.may_act_for(person.owner):
+        if caller.may_act_for(person.owner):
+            return person
+        ids = await self.store.instance_ids(person_id)
+        levels = await self.instances.levels(caller.user_id, ids)
+        if not levels:
             raise Forbidden("the person belongs to the instances of another user")
-        return person
+        lowest = min(levels.get(id, InstanceLevel.NONE) for id in ids)
+        if needed > InstanceLevel.VIEW and lowest < needed:
+            raise Forbidden(
+                f"this needs the permission level {needed} ({needed.name}) on all instances of the person"
+            )
+        visible = await self.store.find(person_id, [*levels])
+        if visible is None:
+            raise _unknown(person_id)
+        return visible
 
     @needs(Scope.MESSAGES_SEND)
     async def change(self, caller: Caller, person_id: int, change: PersonChange) -> Person:
         """Raises `NotFound`, `Forbidden`, `Invalid`."""
-        await self.get(caller, person_id)
+        await self.permitted(caller, person_id, InstanceLevel.ANSWER)
         checked = _checked_change(change)
         data = {"fields": [field for field in FIELDS if getattr(change, field) is not None]}
         async with self.audit.change(caller, Action.PERSON_CHANGED, person_subject(person_id), data):
@@ -56,11 +79,12 @@ class PeopleService:
     async def merge(self, caller: Caller, person_id: int, person_ids: Sequence[int]) -> Person:
         """Gives a person the conversations and labels of others, who are gone then. Raises `NotFound`, `Forbidden`,
         `Invalid`."""
-        person, others = await self.get(caller, person_id), sorted({*person_ids} - {person_id})
+        person = await self.permitted(caller, person_id, InstanceLevel.ANSWER)
+        others = sorted({*person_ids} - {person_id})
         if not others or len(others) > limits.MERGED_PEOPLE:
             raise Invalid.of([Fault("personIds", f"must name 1 to {limits.MERGED_PEOPLE} other people")])
         for other in others:
-            if (await self.get(caller, other)).owner != person.owner:
+            if (await self.permitted(caller, other, InstanceLevel.ANSWER)).owner != person.owner:
                 raise Invalid.of(
                     [Fault("personIds", f"person {other} belongs to the instances of another owner")]
                 )
@@ -74,7 +98,7 @@ class PeopleService:
     @needs(Scope.MESSAGES_SEND)
     async def split(self, caller: Caller, person_id: int, split: Split) -> Person:
         """Makes a new person of conversations and identities of one. Raises `NotFound`, `Forbidden`, `Invalid`."""
-        await self.get(caller, person_id)
+        await self.permitted(caller, person_id, InstanceLevel.ANSWER)
         entries = len(split.conversations) + len(split.identities)
         if not 1 <= entries <= limits.SPLIT_ENTRIES:
             most = limits.SPLIT_ENTRIES

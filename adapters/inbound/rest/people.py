@@ -87,7 +87,7 @@ async def _wanted(
 async def list_people(
     call: Call, wanted: Annotated[PeopleFilter, Depends(_wanted)], page: CursorPage
 ) -> Page[model.Person, str]:
-    """Who writes in the conversations of all of the caller's instances, an admin's: of everybody's. One entry for
+    """Who writes in the conversations of all instances that the caller sees. One entry for
     each person over all channels: conversations with the same proved identity, or of the same verified user, are
     joined by themselves. New senders appear within some seconds."""
     return await call.services.people.list(call.caller, wanted, page.limit, page.cursor)
@@ -127,7 +127,8 @@ class PrivacyRequestList(Answer):
     summary="Exports and erasures of people, the latest first",
 )
 async def list_privacy_requests(call: Call, page: CursorPage) -> Page[model.PrivacyRequest, str]:
-    """Those for the people of the caller's instances, an admin's: of everybody's. They are listed for 90 days."""
+    """Those for the people of the caller's instances and those that the caller made; an admin's: all of them. They
+    are listed for 90 days."""
     return await call.services.privacy.list(call.caller, page.limit, page.cursor)
 
 

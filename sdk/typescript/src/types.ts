@@ -674,7 +674,7 @@ export interface paths {
         };
         /**
          * People, the latest first
-         * @description Who writes in the conversations of all of the caller's instances, an admin's: of everybody's. One entry for each person over all channels: conversations with the same proved identity, or of the same verified user, are joined by themselves. New senders appear within some seconds.
+         * @description Who writes in the conversations of all instances that the caller sees. One entry for each person over all channels: conversations with the same proved identity, or of the same verified user, are joined by themselves. New senders appear within some seconds.
          */
         get: operations["list_people_api_agent_people_get"];
         put?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * Exports and erasures of people, the latest first
-         * @description Those for the people of the caller's instances, an admin's: of everybody's. They are listed for 90 days.
+         * @description Those for the people of the caller's instances and those that the caller made; an admin's: all of them. They are listed for 90 days.
          */
         get: operations["list_privacy_requests_api_agent_people_requests_get"];
         put?: never;

@@ -61,6 +61,41 @@ Feature: People
       And an admin has two people
       And bob may not see ann's person
 
+  Rule: Who may see an instance sees its people, as they are known there
+
+    Scenario: An instance is shared
+      Given ada has written ann "hello" by WhatsApp
+      And ada has written ann "hello" by SMS
+      And bert has written ann "hello" by SMS
+      And ann has called Ada Countess, with the label vip
+      And ann shares the instance on WhatsApp with bob at level 1
+      Then bob has one person, with conversations by WhatsApp
+      And he sees the name Countess, the label vip and the identities business-messaging, phone
+      And bob finds Countess by "4915735980001", and nobody by "bert"
+      And bob may not change, split, export or erase her
+
+    Scenario: A name that only another instance tells
+      Given ada has written ann "hello" by SMS
+      And ada has written ann "hello" by WhatsApp
+      And ann shares the instance on SMS with bob at level 1
+      Then bob has the people +4915735980001
+      And bob finds nobody by "Ada"
+
+    Scenario: Levels that allow more
+      Given ada has written ann "hello" by WhatsApp
+      And ada has written ann "hello" by SMS
+      And ann shares the instance on WhatsApp with bob at level 3
+      Then bob may not change, split, export or erase her
+      When ann shares the instance on SMS with bob at level 2
+      Then bob may change her, and neither export nor erase her
+      When ann shares the instance on SMS with bob at level 3
+      Then bob may export her, and sees his request
+
+    Scenario: By a team
+      Given ada has written ann "hello" by WhatsApp
+      And ann shares the instance on WhatsApp with the team of bob at level 1
+      Then bob has one person, with conversations by WhatsApp
+
   Rule: The latest come first, and can be looked for
 
     Scenario: A name, an address, a number

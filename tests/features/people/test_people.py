@@ -110,6 +110,91 @@ def may_not_see(scene: Scene) -> None:
     assert scene.ask("GET", f"{PEOPLE}/999999", "bob").status_code == 404
 
 
+@given("ann has called Ada Countess, with the label vip")
+def called(scene: Scene) -> None:
+    body = {"name": "Countess", "labels": ["vip"]}
+    assert scene.ask("PUT", scene.path("Ada"), json=body).status_code == 200
+
+
+@given(parsers.parse("ann shares the instance on {channel} with bob at level {level:d}"))
+@when(parsers.parse("ann shares the instance on {channel} with bob at level {level:d}"))
+def shares(scene: Scene, channel: str, level: int) -> None:
+    scene.world.key_of("bob")
+    grant(scene, channel, {"userId": "bob", "level": level})
+
+
+@given(parsers.parse("ann shares the instance on {channel} with the team of bob at level {level:d}"))
+def shares_with_team(scene: Scene, channel: str, level: int) -> None:
+    scene.world.key_of("bob")
+    assert scene.ask("GET", "/api/agent/me", "bob").status_code == 200
+    body = {"name": "support", "members": [{"userId": "bob"}]}
+    made = scene.ask("POST", "/api/agent/teams", "admin", json=body)
+    assert made.status_code == 201, made.text
+    grant(scene, channel, {"teamId": made.json()["id"], "level": level})
+
+
+def grant(scene: Scene, channel: str, body: dict[str, Any]) -> None:
+    path = f"{INSTANCES}/{scene.instance('ann', channel)}/permissions"
+    response = scene.ask("PUT", path, json=body)
+    assert response.status_code in (200, 204), response.text
+
+
+@then("he sees the name Countess, the label vip and the identities business-messaging, phone")
+def sees(person: dict[str, Any]) -> None:
+    assert (person["name"], person["labels"]) == ("Countess", ["vip"])
+    fields = sorted(identity["field"] for identity in person["identities"])
+    assert fields == ["business-messaging", "phone"]
+
+
+@then(parsers.parse('bob finds {name} by "{query}", and nobody by "{other}"'))
+def bob_finds(scene: Scene, name: str, query: str, other: str) -> None:
+    assert [person["name"] for person in scene.people("bob", query=query)] == [name]
+    assert scene.people("bob", query=other) == []
+
+
+@then('bob finds nobody by "Ada"')
+def bob_finds_nobody(scene: Scene) -> None:
+    assert scene.people("bob", query="Ada") == []
+
+
+@then("bob has the people +4915735980001")
+def bob_has(scene: Scene) -> None:
+    assert [person["name"] for person in scene.people("bob")] == ["+4915735980001"]
+
+
+def tried(scene: Scene, *kinds: str) -> set[int]:
+    """How these calls of bob's end."""
+    [person] = scene.people("bob")
+    path, status = f"{PEOPLE}/{person['id']}", set()
+    conversation = person["conversations"][0]
+    names = {key: conversation[key] for key in ("instanceId", "sessionId")}
+    for kind in kinds:
+        if kind == "change":
+            response = scene.ask("PUT", path, "bob", json={"labels": ["x"]})
+        else:
+            response = scene.ask("POST", f"{path}/{kind}", "bob", json={"conversations": [names]})
+        status.add(response.status_code)
+    return status
+
+
+@then("bob may not change, split, export or erase her")
+def may_only_see(scene: Scene) -> None:
+    assert tried(scene, "change", "split", "export", "erase") == {403}
+
+
+@then("bob may change her, and neither export nor erase her")
+def may_change(scene: Scene) -> None:
+    assert tried(scene, "change") == {200}
+    assert tried(scene, "export", "erase") == {403}
+
+
+@then("bob may export her, and sees his request")
+def may_export(scene: Scene) -> None:
+    assert tried(scene, "export") == {202}
+    [request] = scene.read(f"{PEOPLE}/requests", "bob")["requests"]
+    assert scene.read(f"{PEOPLE}/requests/{request['id']}", "bob")["requestedBy"] == "bob"
+
+
 @then("ann gets them in pages of 3, 3 and 1")
 def in_pages(scene: Scene) -> None:
     pages = list(scene.pages(limit=3))

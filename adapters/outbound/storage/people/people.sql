@@ -138,22 +138,44 @@ UPDATE person_sender s SET person_id = made.id FROM made WHERE s.person_id = %(i
 UPDATE person SET was_split = true WHERE id = %(id)s RETURNING
     EXISTS (SELECT FROM person_sender s WHERE s.person_id = person.id)
 
+{% macro people(conditions) -%}
+SELECT id, owner, name, language, labels, first_at, seen_at, given_name, given_language
+FROM person WHERE NOT is_erased{{ conditions }}
+ORDER BY seen_at DESC, id DESC LIMIT %(count)s
+{%- endmacro %}
+
 -- name: list_people
 -- `{conditions}` are those that a page needs. Indexes `person_by_owner`, `person_by_age`, `person_labelled` and
 -- `person_search`.
-SELECT id, owner, name, language, labels, first_at, seen_at FROM person WHERE NOT is_erased{conditions}
-ORDER BY seen_at DESC, id DESC LIMIT %(count)s
+{{ people("{conditions}") }}
+
+-- name: list_shared_people
+-- Those of the owner, and those of others who have something in instances that are shared. `{own}` and `{shared}` are
+-- the conditions that a page needs of both. The same indexes, and the primary key of `person_sender`.
+SELECT * FROM (
+    ({{ people(" AND owner = %(owner)s{own}") }})
+    UNION ALL
+    ({{ people(" AND owner <> %(owner)s AND EXISTS (SELECT FROM person_sender s WHERE s.person_id = person.id
+        AND s.instance_id = ANY(%(shared)s::bigint[]){shared}") }})
+) p ORDER BY seen_at DESC, id DESC LIMIT %(count)s
 
 -- name: find_person
 -- Primary key.
-SELECT id, owner, name, language, labels, first_at, seen_at FROM person WHERE id = %(id)s AND NOT is_erased
+SELECT id, owner, name, language, labels, first_at, seen_at, given_name, given_language
+FROM person WHERE id = %(id)s AND NOT is_erased
+
+-- name: instances_of_person
+-- Index `person_sender_by_person`.
+SELECT DISTINCT instance_id FROM person_sender WHERE person_id = %(id)s ORDER BY 1
 
 -- name: senders_of_people
--- The latest ones of each person, with the number of all. Index `person_sender_by_person`, and primary keys.
+-- The latest ones of each person, with the number of all; only those in some instances where `is_partial`. Index
+-- `person_sender_by_person`, and primary keys.
 SELECT s.person_id, s.instance_id, c.channel_id, c.channel_name, s.session_id, s.sender, s.name, s.first_at, s.seen_at,
-    s.identities, s.user_id, s.count
-FROM unnest(%(people)s::bigint[]) p(id) CROSS JOIN LATERAL (
-    SELECT *, count(*) OVER () AS count FROM person_sender WHERE person_id = p.id
+    s.identities, s.user_id, s.language, s.count
+FROM unnest(%(people)s::bigint[], %(partial)s::boolean[]) p(id, is_partial) CROSS JOIN LATERAL (
+    SELECT *, count(*) OVER () AS count FROM person_sender
+    WHERE person_id = p.id AND (NOT p.is_partial OR instance_id = ANY(%(instances)s::bigint[]))
     ORDER BY seen_at DESC, session_key, sender_key LIMIT %(most)s
 ) s JOIN channel_instance c ON c.id = s.instance_id
 ORDER BY s.seen_at DESC, s.session_key, s.sender_key

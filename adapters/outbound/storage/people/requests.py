@@ -64,7 +64,7 @@ class PostgresPrivacyRequests:
     async def list(self, owner: str | None, limit: int, cursor: str | None) -> Page[PrivacyRequest, str]:
         position = read_cursor(cursor, int)
         parameters = {"before": position[0] if position else FIRST, "owner": owner, "count": limit + 1}
-        condition = " AND owner = %(owner)s" if owner is not None else ""
+        condition = " AND (owner = %(owner)s OR requested_by = %(owner)s)" if owner is not None else ""
         rows = await self._database.fetch(SQL["list_requests"].format(condition=condition), parameters)
         requests = [_request(row) for row in rows[:limit]]
         return Page(requests, cursor_of(requests[-1].id) if len(rows) > limit else None)

@@ -15,7 +15,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.rpc.messages import from_us, to_us
 from domain.channels.messages import Identity
 from domain.paging import Page, cursor_of, read_cursor
-from domain.people.model import PeopleFilter, Person, PersonChange, PersonConversation, Split
+from domain.people.model import PeopleFilter, PeopleScope, Person, PersonChange, PersonConversation, Split
 
 LISTED = 10
 """Conversations that a list shows of each person."""
@@ -35,6 +35,8 @@ class _Row(NamedTuple):
     labels: Sequence[str] | None
     first_at: datetime
     seen_at: datetime
+    given_name: str | None
+    given_language: str | None
 
 
 class _Sender(NamedTuple):
@@ -49,6 +51,7 @@ class _Sender(NamedTuple):
     seen_at: datetime
     identities: str
     user_id: str | None
+    language: str | None
     of_all: int
 
 
@@ -57,29 +60,35 @@ class PostgresPeople:
         self._database = database
 
     async def list(
-        self, owner: str | None, wanted: PeopleFilter, limit: int, cursor: str | None
+        self, scope: PeopleScope, wanted: PeopleFilter, limit: int, cursor: str | None
     ) -> Page[Person, str]:
         position = read_cursor(cursor, int, int)
         escaped = wanted.query.lower().replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
         parameters = {
-            "owner": owner,
+            "owner": scope.owner,
+            "shared": list(scope.shared),
             "pattern": f"%{escaped}%",
             "label": wanted.label,
             "at": from_us(int(position[0]) % LATEST_US) if position else None,
             "id": position[1] if position else None,
             "count": limit + 1,
         }
-        statement = list_sql(owner, wanted, first=position is None)
+        statement = list_sql(scope, wanted, first=position is None)
         rows = [_Row(*row) for row in await self._database.fetch(statement, parameters)]
         page = rows[:limit]
-        people = await self._people(page, READ_OF_LISTED, LISTED)
+        partial = [row.owner != scope.owner for row in page] if scope.owner is not None else []
+        people = await self._people(page, READ_OF_LISTED, LISTED, partial, scope.shared)
         following = cursor_of(to_us(page[-1].seen_at), page[-1].id) if len(rows) > limit else None
         return Page(people, following)
 
-    async def find(self, person_id: int) -> Person | None:
+    async def find(self, person_id: int, instances: Sequence[int] | None = None) -> Person | None:
         rows = await self._database.fetch(SQL["find_person"], {"id": person_id})
-        people = await self._people([_Row(*row) for row in rows], SHOWN, SHOWN)
+        partial = [] if instances is None else [True] * len(rows)
+        people = await self._people([_Row(*row) for row in rows], SHOWN, SHOWN, partial, instances or ())
         return people[0] if people else None
+
+    async def instance_ids(self, person_id: int) -> Sequence[int]:
+        return await self._database.fetch_column(SQL["instances_of_person"], {"id": person_id})
 
     @retried
     async def change(self, person_id: int, change: PersonChange) -> bool:
@@ -125,25 +134,44 @@ class PostgresPeople:
             await connection.execute(SQL["refresh"], {"people": [person_id, new]})
         return new
 
-    async def _people(self, rows: Sequence[_Row], most: int, shown: int) -> Sequence[Person]:
-        parameters = {"people": [row.id for row in rows], "most": most}
+    async def _people(
+        self, rows: Sequence[_Row], most: int, shown: int, partial: Sequence[bool], instances: Sequence[int]
+    ) -> Sequence[Person]:
+        """`partial`: which of them are shown as what they have in these instances, none of them where it is empty."""
+        flags = partial or [False] * len(rows)
+        parameters = {
+            "people": [row.id for row in rows],
+            "partial": flags,
+            "instances": list(instances),
+            "most": most,
+        }
         senders: dict[int, list[_Sender]] = {row.id: [] for row in rows}
         for columns in await self._database.fetch(SQL["senders_of_people"], parameters) if rows else ():
             sender = _Sender(*columns)
             senders[sender.person_id].append(sender)
-        return [_person(row, senders[row.id], shown) for row in rows]
+        return [
+            _partial_person(row, senders[row.id], shown) if flag else _person(row, senders[row.id], shown)
+            for row, flag in zip(rows, flags, strict=True)
+        ]
 
 
-def list_sql(owner: str | None, wanted: PeopleFilter, *, first: bool) -> str:
+SHOWN_BY_SENDER = " AND lower(concat_ws(E'\\n', given_name, s.name, s.sender, s.identities)) LIKE %(pattern)s"
+"""A search finds a person by what is shared, and by a name that was set by hand."""
+
+
+def list_sql(scope: PeopleScope, wanted: PeopleFilter, *, first: bool) -> str:
     """The statement for a page, the `first` one or another, with only the conditions that it needs."""
     conditions = {
-        "owner = %(owner)s": owner is not None,
         "search LIKE %(pattern)s": bool(wanted.query),
         "labels @> ARRAY[%(label)s]": wanted.label is not None,
         "seen_at <= %(at)s AND (seen_at, id) < (%(at)s, %(id)s)": not first,
     }
-    needed = (f" AND {condition}" for condition, is_needed in conditions.items() if is_needed)
-    return SQL["list_people"].format(conditions="".join(needed))
+    needed = "".join(f" AND {condition}" for condition, is_needed in conditions.items() if is_needed)
+    if scope.owner is not None and scope.shared:
+        shown = SHOWN_BY_SENDER if wanted.query else ""
+        return SQL["list_shared_people"].format(own=needed, shared=f"{shown}){needed}")
+    owned = "" if scope.owner is None else " AND owner = %(owner)s"
+    return SQL["list_people"].format(conditions=owned + needed)
 
 
 def _person(row: _Row, senders: Sequence[_Sender], shown: int) -> Person:
@@ -161,6 +189,20 @@ def _person(row: _Row, senders: Sequence[_Sender], shown: int) -> Person:
         first_at=row.first_at,
         last_at=row.seen_at,
     )
+
+
+def _partial_person(row: _Row, senders: Sequence[_Sender], shown: int) -> Person:
+    """The person as these senders show them; names and languages of others stay unknown."""
+    own = [sender.name for sender in senders if sender.name not in ("", sender.sender)]
+    names = own or [sender.sender for sender in senders]
+    languages = [sender.language for sender in senders if sender.language]
+    seen = row._replace(
+        name=row.given_name or next(iter(names), ""),
+        language=row.given_language or next(iter(languages), None),
+        first_at=min((sender.first_at for sender in senders), default=row.first_at),
+        seen_at=max((sender.seen_at for sender in senders), default=row.seen_at),
+    )
+    return _person(seen, senders, shown)
 
 
 def _conversation(sender: _Sender) -> PersonConversation:

@@ -99,7 +99,7 @@ def upgrade() -> None:
                 search = left(lower(coalesce(given_name || E'\\n', '') || s.search), 20000)
             FROM (
                 SELECT person_id, min(first_at) AS first_at, max(seen_at) AS seen_at,
-                    (array_agg(name ORDER BY seen_at DESC) FILTER (WHERE name <> ''))[1] AS name,
+                    (array_agg(name ORDER BY seen_at DESC) FILTER (WHERE name NOT IN ('', sender)))[1] AS name,
                     (array_agg(sender ORDER BY seen_at DESC))[1] AS sender,
                     (array_agg(language ORDER BY seen_at DESC) FILTER (WHERE language IS NOT NULL))[1] AS language,
                     string_agg(DISTINCT concat_ws(E'\\n', name, sender, array_to_string(identity_keys, E'\\n')),

@@ -67,7 +67,7 @@ class PeopleServiceServicer:
     """
 
     def ListPeople(self, request, context):
-        """The people of the caller's instances, an admin's: of everybody's; the latest first.
+        """The people of the instances that the caller sees, the latest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -337,7 +337,7 @@ class PrivacyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListPrivacyRequests(self, request, context):
-        """Those for the people of the caller's instances, an admin's: of everybody's; the latest first.
+        """Those for the people of the caller's instances and those that the caller made; the latest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,7 @@ class PeopleServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> PeopleServiceAsyncStub: ...
     ListPeople: _grpc.UnaryUnaryMultiCallable[_people_pb2.ListPeopleRequest, _people_pb2.ListPeopleResponse]
-    """The people of the caller's instances, an admin's: of everybody's; the latest first."""
+    """The people of the instances that the caller sees, the latest first."""
     GetPerson: _grpc.UnaryUnaryMultiCallable[_people_pb2.GetPersonRequest, _people_pb2.GetPersonResponse]
     """NOT_FOUND for an unknown person, PERMISSION_DENIED for one of another owner."""
     ChangePerson: _grpc.UnaryUnaryMultiCallable[_people_pb2.ChangePersonRequest, _people_pb2.ChangePersonResponse]
@@ -52,7 +52,7 @@ class PeopleServiceAsyncStub(PeopleServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListPeople: _aio.UnaryUnaryMultiCallable[_people_pb2.ListPeopleRequest, _people_pb2.ListPeopleResponse]  # type: ignore[assignment]
-    """The people of the caller's instances, an admin's: of everybody's; the latest first."""
+    """The people of the instances that the caller sees, the latest first."""
     GetPerson: _aio.UnaryUnaryMultiCallable[_people_pb2.GetPersonRequest, _people_pb2.GetPersonResponse]  # type: ignore[assignment]
     """NOT_FOUND for an unknown person, PERMISSION_DENIED for one of another owner."""
     ChangePerson: _aio.UnaryUnaryMultiCallable[_people_pb2.ChangePersonRequest, _people_pb2.ChangePersonResponse]  # type: ignore[assignment]
@@ -73,7 +73,7 @@ class PeopleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _people_pb2.ListPeopleRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_people_pb2.ListPeopleResponse, _abc.Awaitable[_people_pb2.ListPeopleResponse]]:
-        """The people of the caller's instances, an admin's: of everybody's; the latest first."""
+        """The people of the instances that the caller sees, the latest first."""
 
     @_abc_1.abstractmethod
     def GetPerson(
@@ -127,7 +127,7 @@ class PrivacyServiceStub:
     GetPrivacyRequest: _grpc.UnaryUnaryMultiCallable[_people_pb2.GetPrivacyRequestRequest, _people_pb2.GetPrivacyRequestResponse]
     """How far a request is. NOT_FOUND for an unknown one, PERMISSION_DENIED for one of another owner."""
     ListPrivacyRequests: _grpc.UnaryUnaryMultiCallable[_people_pb2.ListPrivacyRequestsRequest, _people_pb2.ListPrivacyRequestsResponse]
-    """Those for the people of the caller's instances, an admin's: of everybody's; the latest first."""
+    """Those for the people of the caller's instances and those that the caller made; the latest first."""
 
 @_typing.type_check_only
 class PrivacyServiceAsyncStub(PrivacyServiceStub):
@@ -143,7 +143,7 @@ class PrivacyServiceAsyncStub(PrivacyServiceStub):
     GetPrivacyRequest: _aio.UnaryUnaryMultiCallable[_people_pb2.GetPrivacyRequestRequest, _people_pb2.GetPrivacyRequestResponse]  # type: ignore[assignment]
     """How far a request is. NOT_FOUND for an unknown one, PERMISSION_DENIED for one of another owner."""
     ListPrivacyRequests: _aio.UnaryUnaryMultiCallable[_people_pb2.ListPrivacyRequestsRequest, _people_pb2.ListPrivacyRequestsResponse]  # type: ignore[assignment]
-    """Those for the people of the caller's instances, an admin's: of everybody's; the latest first."""
+    """Those for the people of the caller's instances and those that the caller made; the latest first."""
 
 class PrivacyServiceServicer(metaclass=_abc_1.ABCMeta):
     """Exports and erasures of people, worked on in the background."""
@@ -180,6 +180,6 @@ class PrivacyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _people_pb2.ListPrivacyRequestsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_people_pb2.ListPrivacyRequestsResponse, _abc.Awaitable[_people_pb2.ListPrivacyRequestsResponse]]:
-        """Those for the people of the caller's instances, an admin's: of everybody's; the latest first."""
+        """Those for the people of the caller's instances and those that the caller made; the latest first."""
 
 def add_PrivacyServiceServicer_to_server(servicer: PrivacyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
