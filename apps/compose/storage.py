@@ -85,7 +85,7 @@ class Storage:
         bus.broadcast = self.signals.notify
         self.metadata = MemoryMetadata()
         self.keys = PostgresKeys(database)
-        self.users = PostgresUsers(database)
+        self.users = PostgresUsers(database, after_commit(bus.changed), after_commit(bus.agents_changed))
         self.teams = PostgresTeams(database, after_commit(bus.agents_changed))
         self.audit = PostgresAudit(database, foundation.clock)
         self.sign_ins = PostgresSignIns(database, self.config_cipher)

@@ -89,10 +89,18 @@ def raise_role(user_id: str, role: Role, now: datetime) -> Insert:
 
 
 class PostgresUsers:
-    """`ports.access.UserStore`. Primary key, and index `app_user_email`."""
+    """`ports.access.UserStore`. Primary key, and index `app_user_email`. `instance_changed` is called with the id of
+    each instance that got another owner, `agents_changed` when users are removed, after the commit."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self,
+        database: Database,
+        instance_changed: Callable[[int], None],
+        agents_changed: Callable[[], None],
+    ) -> None:
         self._database = database
+        self._instance_changed = instance_changed
+        self._agents_changed = agents_changed
 
     async def find(self, user_id: str) -> User | None:
         return _user(await self._database.fetch_one(select(*USER).where(users.id == storable(user_id))))
@@ -156,6 +164,9 @@ class PostgresUsers:
 
     @retried
     async def remove(self, user_id: str, successor: str | None) -> None:
+        instances = await self._database.fetch_column(
+            select(channel_instance.c.id).where(channel_instance.c.user_id == user_id)
+        )
         try:
             async with self._database.transaction() as connection:
                 if successor is None:
@@ -168,6 +179,9 @@ class PostgresUsers:
             raise Conflict(
                 f"{successor} has an instance of the same name on the same channel; rename one of both first"
             ) from None
+        for instance_id in instances:
+            self._instance_changed(instance_id)
+        self._agents_changed()
 
 
 async def _check_owns_nothing(connection: Connection, user_id: str) -> None:
