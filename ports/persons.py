@@ -50,8 +50,8 @@ class SeenSenders(Protocol):
         """The position behind which events are to be looked at; None if another process looks just now."""
 
     async def following(self, position: int) -> tuple[Sequence[StoredSender], int | None, int | None]:
-        """The senders of the next events but for those that were looked at shortly before; up to which position
-        nothing is added any more; and the position behind these events, None if there are no more."""
+        """The senders of the next events but for those who are known and of whom the event tells nothing new; up to
+        which position nothing is added any more; and the position behind these events, None if there are no more."""
 
     async def advance(self, position: int) -> None:
         """Nobody has to look at the events up to this position again."""

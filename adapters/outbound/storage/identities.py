@@ -42,6 +42,11 @@ JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal
 """Primary key."""
 
 
+LOOK_AGAIN = "UPDATE person_sender SET beginning = '-' WHERE identity_keys && %s"
+"""The user is joined with the person who writes the next message with that identity. Index
+`person_sender_identified`."""
+
+
 class PostgresIdentities:
     """`ports.access.IdentityStore`."""
 
@@ -63,6 +68,7 @@ class PostgresIdentities:
                 value = {"field": identity.field, "value": storable(identity.value)}
                 verified = {**value, "normal": _key(identity), "user_id": user_id, "verified_at": func.now()}
                 await connection.run(upsert(verified_identity, verified))
+                await connection.execute(LOOK_AGAIN, ([f"{key_of(identity.field)}:{_key(identity)}"],))
                 data = dump(value)
                 await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=data))
 

@@ -671,10 +671,10 @@ person_sender = table(
     key("session_key", Text),
     key("sender_key", Text),
     Column("person_id", ForeignKey("person.id"), nullable=False),
-    *required(Text, "session_id sender name identities beginning"),
+    *required(Text, "session_id sender name identities beginning profile"),
     *optional(Text, "language user_id"),
     Column("identity_keys", ARRAY(Text)),
-    *required(Timestamp, "first_at seen_at"),
+    *required(Timestamp, "first_at seen_at checked_at"),
     index("person_sender_by_person", "person_id"),
     index("person_sender_by_account", "instance_id sender_key"),
     Index(

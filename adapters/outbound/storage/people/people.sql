@@ -12,21 +12,41 @@ SET claimed_at = now() WHERE p.claimed_at NOT BETWEEN now() - make_interval(secs
 RETURNING inbox_id
 
 -- name: next_events
--- An event begins with its session and its sender, which is left out where it was looked at shortly before. `is_settled`: no transaction that began earlier is open any more; it
--- is seen here a moment after its time was taken. Primary keys.
+-- An event begins with its session and its sender. A known sender, of whom the event tells nothing new, is named by its
+-- key where it was not seen shortly before; others by the id that the event has. `is_settled`: no transaction that began
+-- earlier is open any more; it is seen here a moment after its time was taken. Primary keys.
 WITH settled AS MATERIALIZED (
     SELECT least(now(), min(xact_start)) - make_interval(secs => %(slack)s) AS until FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'switchboard' AND pid <> pg_backend_pid()
 )
 SELECT i.id, i.instance_id, c.user_id, c.channel_id, i.session_key, i.received_at,
-    CASE WHEN c.id IS NOT NULL AND NOT EXISTS (
-        SELECT FROM person_sender s WHERE s.instance_id = i.instance_id AND s.session_key = i.session_key
-        AND s.seen_at > i.received_at - make_interval(secs => %(fresh)s) AND starts_with(i.event, s.beginning)
-    ) THEN substring(i.event FROM '^\{"session":(?:"(?:[^"\\]|\\.)*"),"sender":("(?:[^"\\]|\\.)*")') END,
+    CASE WHEN k.sender_key IS NULL
+        THEN substring(i.event FROM '^\{"session":(?:"(?:[^"\\]|\\.)*"),"sender":("(?:[^"\\]|\\.)*")') END,
+    CASE WHEN k.seen_at <= i.received_at - make_interval(secs => %(fresh)s) THEN k.sender_key END,
     i.received_at <= (SELECT until FROM settled)
 FROM (SELECT * FROM inbox WHERE id > %(position)s ORDER BY id LIMIT %(count)s) i
 LEFT JOIN channel_instance c ON c.id = i.instance_id AND c.status IN ('active', 'unreadable')
+LEFT JOIN LATERAL (
+    SELECT sender_key, seen_at FROM person_sender s
+    WHERE s.instance_id = i.instance_id AND s.session_key = i.session_key AND starts_with(i.event, s.beginning)
+    AND s.checked_at > i.received_at - interval '1 day' AND position(s.profile IN i.event) > 0
+    AND (s.identity_keys IS NOT NULL OR position(',"identities":[[' IN i.event) = 0)
+) k ON true
 ORDER BY i.id
+
+-- name: see_senders
+-- Primary keys.
+WITH seen AS (
+    SELECT instance_id, session_key, sender_key, max(at) AS at
+    FROM unnest(%(instances)s, %(sessions)s, %(senders)s, %(times)s::timestamptz[])
+        AS t(instance_id, session_key, sender_key, at) GROUP BY 1, 2, 3
+), moved AS (
+    UPDATE person_sender s SET seen_at = n.at FROM seen n
+    WHERE s.instance_id = n.instance_id AND s.session_key = n.session_key AND s.sender_key = n.sender_key
+    AND s.seen_at < n.at RETURNING s.person_id, s.seen_at
+)
+UPDATE person p SET seen_at = m.at FROM (SELECT person_id, max(seen_at) AS at FROM moved GROUP BY 1) m
+WHERE p.id = m.person_id AND p.seen_at < m.at
 
 -- name: advance
 -- Primary key.
@@ -62,16 +82,17 @@ INSERT INTO person (owner) VALUES (%(owner)s) RETURNING id
 -- Primary key.
 INSERT INTO person_sender AS s (
     instance_id, session_key, sender_key, person_id, session_id, sender, name, language, identities, identity_keys,
-    user_id, beginning, first_at, seen_at
+    user_id, beginning, profile, first_at, seen_at, checked_at
 ) VALUES (
     %(instance)s, %(session)s, %(sender)s, %(person)s, %(session_id)s, %(sender_id)s, %(name)s, %(language)s,
-    %(document)s, %(identities)s, %(user)s, %(beginning)s, %(at)s, %(at)s
+    %(document)s, %(identities)s, %(user)s, %(beginning)s, %(profile)s, %(at)s, %(at)s, %(at)s
 ) ON CONFLICT (instance_id, session_key, sender_key) DO UPDATE SET
     person_id = excluded.person_id, name = coalesce(nullif(excluded.name, ''), s.name),
     language = coalesce(excluded.language, s.language),
     identities = CASE WHEN excluded.identity_keys IS NULL THEN s.identities ELSE excluded.identities END,
     identity_keys = coalesce(excluded.identity_keys, s.identity_keys), user_id = coalesce(excluded.user_id, s.user_id),
-    beginning = excluded.beginning, first_at = least(s.first_at, excluded.first_at), seen_at = greatest(s.seen_at, excluded.seen_at)
+    beginning = excluded.beginning, profile = excluded.profile, checked_at = excluded.checked_at,
+    first_at = least(s.first_at, excluded.first_at), seen_at = greatest(s.seen_at, excluded.seen_at)
 
 -- name: inherit
 -- What was set by hand stays; of the rest, what others have. Primary key.

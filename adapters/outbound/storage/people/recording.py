@@ -1,17 +1,19 @@
 """Follows the inbox and gives each sender of a conversation a person. Messages wait for none of it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from psycopg import Rollback
 
+from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.conversations.erasure import is_erased
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import read_statements
-from domain.channels.messages import Identity
+from domain.channels.messages import Identity, Sender
 from domain.limits import LABELS
 from domain.people.model import SeenSender, StoredSender
 from domain.verification.model import normal
@@ -25,7 +27,7 @@ ROUND_SECONDS = 2.0
 SLACK_SECONDS = 5.0
 """Longer than a statement takes that stores events. Younger ones are looked at again by the next round."""
 FRESH_SECONDS = 60.0
-"""A sender who is known is looked at again after so long."""
+"""How exact it is when a known sender wrote last."""
 CERTAIN = 2
 """Evidence from which on a sender has been seen before, in the same conversation or another one of the instance."""
 
@@ -57,16 +59,31 @@ class PostgresSeenSenders:
         parameters = {"position": position, "count": BATCH, "slack": SLACK_SECONDS, "fresh": FRESH_SECONDS}
         rows = await self._database.fetch(SQL["next_events"], parameters)
         latest: dict[tuple[int, str, str], StoredSender] = {}
+        known: list[tuple[int, str, str, datetime]] = []
         settled, is_settled = None, True
-        for id, instance_id, owner, channel_id, session_key, at, sender, is_old in rows:
+        for id, instance_id, owner, channel_id, session_key, at, sender, sender_key, is_old in rows:
             is_settled = is_settled and is_old
             settled = id if is_settled else settled
-            if sender is not None:
+            if sender_key is not None:
+                known.append((instance_id, session_key, sender_key, at))
+            elif sender is not None and channel_id is not None:
                 latest[instance_id, session_key, sender] = StoredSender(
                     id, instance_id, channel_id, owner, at
                 )
+        await self._see(known)
         following = rows[-1][0] if len(rows) == BATCH else None
         return [*latest.values()], settled, following
+
+    async def _see(self, known: Sequence[tuple[int, str, str, datetime]]) -> None:
+        """Notes when known senders wrote."""
+        if known:
+            instances, sessions, senders, times = zip(*known, strict=True)
+            columns = {
+                "instances": Bigints(instances),
+                "sessions": Texts(sessions),
+                "senders": Texts(senders),
+            }
+            await self._database.execute(SQL["see_senders"], {**columns, "times": list(times)})
 
     async def advance(self, position: int) -> None:
         await self._database.execute(SQL["advance"], {"position": position})
@@ -86,6 +103,7 @@ class PostgresSeenSenders:
             "document": dump([[identity.field, identity.value] for identity in seen.sender.identities]),
             "identities": keys or None,
             "user": seen.user_id,
+            "profile": _profile(seen.sender),
             "beginning": dump({"session": seen.session_id, "sender": seen.sender.external_id})[:-1],
             "at": stored.at,
         }
@@ -114,6 +132,13 @@ class PostgresSeenSenders:
         if not others or first.was_split:
             return first.id
         return await join(connection, first.id, sorted(others))
+
+
+def _profile(sender: Sender) -> str:
+    """What a stored event holds of the sender's name and identities, which stand side by side there."""
+    identities = [[identity.field, identity.value] for identity in sender.identities]
+    fields = {"name": sender.display_name, "identities": identities}
+    return dump({name: value for name, value in fields.items() if value})[1:-1]
 
 
 async def join(connection: Connection, person_id: int, others: Sequence[int]) -> int:

@@ -31,7 +31,8 @@ def upgrade() -> None:
         CREATE INDEX person_search ON person USING gin (search gin_trgm_ops);
 
         -- A sender of a conversation. identities: JSON, pairs of field and value; identity_keys: comparable.
-        -- beginning: how the stored events of the sender in this conversation begin.
+        -- beginning: how the stored events of the sender in this conversation begin; profile: what they hold of
+        -- name and identities; checked_at: the event of which more was read last.
         CREATE TABLE person_sender (
             instance_id bigint NOT NULL REFERENCES channel_instance ON DELETE CASCADE,
             session_key text NOT NULL,
@@ -45,6 +46,8 @@ def upgrade() -> None:
             identity_keys text[],
             user_id text,
             beginning text NOT NULL DEFAULT '-',
+            profile text NOT NULL DEFAULT '',
+            checked_at timestamptz NOT NULL DEFAULT '-infinity',
             first_at timestamptz NOT NULL,
             seen_at timestamptz NOT NULL,
             PRIMARY KEY (instance_id, session_key, sender_key)
