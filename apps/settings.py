@@ -175,7 +175,7 @@ class Settings(BaseModel):
     )
     oidc_allowed_domains: str = setting(
         "",
-        "domains of e-mail addresses that may sign in, with commas between; empty: all that are known here",
+        "domains of e-mail addresses that get a user at their first sign-in, with commas between",
     )
     workspace_chat_client_id: str = setting("", "Slack OAuth client id")
     workspace_chat_client_secret: str = setting("", "Slack OAuth client secret", secret=True)

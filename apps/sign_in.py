@@ -1,12 +1,17 @@
 """Sign-in of people, wired from the settings."""
 
 from adapters.outbound.net.openid import Client, HttpOpenIdProvider
+from adapters.outbound.storage.identities import PostgresVerifications
+from apps import verification
 from apps.compose.storage import Foundation, Storage
 from apps.setting_types import group_map
 from apps.settings import Settings
+from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.model import Role
 from domain.access.sessions import SessionOpener
 from domain.access.single_sign_on import SignInRules, SingleSignOnService
+from domain.verification.model import Provider
+from ports.access import Mailer
 
 
 def client(settings: Settings) -> Client:
@@ -26,7 +31,44 @@ def rules(settings: Settings) -> SignInRules:
     return SignInRules(frozenset(filter(None, domains)), roles, group_map(settings.oidc_team_map))
 
 
-def single_sign_on(foundation: Foundation, storage: Storage, opener: SessionOpener) -> SingleSignOnService:
+def mailer(foundation: Foundation) -> Mailer | None:
+    """Returns None without a mail server."""
+    settings = foundation.settings
+    if Provider.EMAIL not in verification.offered(settings):
+        return None
+    return verification.mailer(settings, foundation.clock, foundation.ids)
+
+
+def invitations(foundation: Foundation, storage: Storage, opener: SessionOpener) -> InvitationService:
+    return InvitationService(
+        storage.invitations,
+        storage.users,
+        storage.teams,
+        opener,
+        mailer(foundation),
+        storage.audit,
+        foundation.ids,
+        foundation.clock,
+        foundation.settings.agent_url,
+    )
+
+
+def mail_links(foundation: Foundation, storage: Storage) -> MailLinkService:
+    return MailLinkService(
+        storage.keys,
+        storage.users,
+        PostgresVerifications(storage.database, storage.config_cipher),
+        mailer(foundation),
+        storage.audit,
+        foundation.ids,
+        foundation.clock,
+        foundation.settings.agent_url,
+    )
+
+
+def single_sign_on(
+    foundation: Foundation, storage: Storage, invited: InvitationService, opener: SessionOpener
+) -> SingleSignOnService:
     settings = foundation.settings
     provider = None
     if settings.oidc_issuer:
@@ -36,6 +78,7 @@ def single_sign_on(foundation: Foundation, storage: Storage, opener: SessionOpen
         storage.users,
         storage.teams,
         storage.sign_ins,
+        invited,
         opener,
         storage.audit,
         foundation.ids,

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
@@ -84,6 +85,8 @@ class UseCases:
     access: AccessService
     sessions: SessionService
     single_sign_on: SingleSignOnService
+    invitations: InvitationService
+    mail_links: MailLinkService
     keys: KeyService
     users: UserService
     teams: TeamService

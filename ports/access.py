@@ -166,6 +166,9 @@ class VerificationStore(Protocol):
     async def add_code(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
         """Replaces the user's pending code. Seconds to wait when too many were sent, None when stored."""
 
+    async def count_send(self, address: str, sender: str, now: datetime) -> float | None:
+        """Counts a mail to an address, asked for by a sender. Seconds to wait when there were too many, else None."""
+
     async def try_code(self, user_id: str, now: datetime) -> CodeTry | None:
         """Counts a try and gives what to compare with; None when nothing is pending or it is used up."""
 

@@ -1,9 +1,11 @@
 """Sign-in of people: the OpenID provider, and the store of sign-ins under way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from domain.access.model import Invitation, Role
 
 
 class SignInFailed(Exception):
@@ -64,3 +66,39 @@ class SignInStore(Protocol):
         ...
 
     async def token_of(self, session_id: int) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """`digest`: of the token in its link."""
+
+    digest: bytes
+    email: str
+    role: Role
+    team_ids: tuple[int, ...]
+    created_by: str
+    expires_at: datetime
+
+
+class InvitationStore(Protocol):
+    """Invitations; only hashes of tokens come in here. Open ones are neither accepted nor expired."""
+
+    async def add(self, new: NewInvitation, now: datetime) -> Invitation:
+        """Ends open invitations of the same address."""
+        ...
+
+    async def find(self, digest: bytes, now: datetime) -> Invitation | None: ...
+
+    async def of_email(self, email: str, now: datetime) -> Invitation | None: ...
+
+    async def list(self, after: int, limit: int) -> Sequence[Invitation]:
+        """Those with ids over `after`, ordered by id."""
+        ...
+
+    async def accept(self, invitation_id: int, user_id: str, now: datetime) -> bool:
+        """True for one caller, while it is open."""
+        ...
+
+    async def remove(self, invitation_id: int) -> bool:
+        """False where none of this id waits to be accepted."""
+        ...

@@ -7,7 +7,7 @@ the reflection are made of it.
 from dataclasses import replace
 from typing import Any
 
-from switchboard.access.v1 import access_pb2, sign_in_pb2, teams_pb2, users_pb2
+from switchboard.access.v1 import access_pb2, invitations_pb2, sign_in_pb2, teams_pb2, users_pb2
 from switchboard.audit.v1 import audit_pb2
 from switchboard.channels.v1 import (
     callbacks_pb2,
@@ -31,6 +31,7 @@ from switchboard.verification.v1 import verification_pb2
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from adapters.rpc.metadata import client_address
+from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.model import KeyKind
 from domain.access.service import KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
@@ -153,6 +154,23 @@ SINGLE_SIGN_ON = Service(
         "StartSingleSignOn": Rpc(SingleSignOnService.start, PROVIDER, as_gateway=True),
         "FinishSingleSignOn": Rpc(SingleSignOnService.finish, PROVIDER, as_gateway=True, arguments=_of_peer),
         "GetSignOutAddress": read(SingleSignOnService.sign_out_address, PROVIDER, as_gateway=True),
+    },
+)
+INVITATIONS = Service(
+    invitations_pb2.DESCRIPTOR.services_by_name["InvitationService"],
+    {
+        "CreateInvitation": Rpc(InvitationService.create, PROVIDER, defaults={"role": "member"}),
+        "ListInvitations": read(InvitationService.list),
+        "RevokeInvitation": Rpc(InvitationService.revoke),
+        "GetInvitation": read(InvitationService.look, as_gateway=True),
+        "AcceptInvitation": Rpc(InvitationService.accept, as_gateway=True, arguments=_of_peer),
+    },
+)
+MAIL_LINKS = Service(
+    invitations_pb2.DESCRIPTOR.services_by_name["MailLinkService"],
+    {
+        "GetMailOffer": read(MailLinkService.is_offered, as_gateway=True),
+        "SendMailLink": Rpc(MailLinkService.send, as_gateway=True, arguments=_of_peer),
     },
 )
 KEYS = Service(
@@ -435,6 +453,8 @@ BUDGETS = Service(
 SERVICES = (
     ACCESS,
     SINGLE_SIGN_ON,
+    INVITATIONS,
+    MAIL_LINKS,
     KEYS,
     USERS,
     TEAMS,

@@ -212,12 +212,15 @@ def build_use_cases(
         resources.directory, downstream, foundation.steady_clock, ids, storage.usage, storage.budget_guard
     )
     opener = SessionOpener(storage.keys, audit, ids, clock)
+    invitations = sign_in.invitations(foundation, storage, opener)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
     people = PeopleService(PostgresPeople(storage.database), instances, audit)
     return UseCases(
         access=services.access,
         sessions=SessionService(storage.keys, opener, audit, clock),
-        single_sign_on=sign_in.single_sign_on(foundation, storage, opener),
+        single_sign_on=sign_in.single_sign_on(foundation, storage, invitations, opener),
+        invitations=invitations,
+        mail_links=sign_in.mail_links(foundation, storage),
         keys=KeyService(services.access, storage.keys, audit, clock),
         users=UserService(storage.users, storage.teams, audit, clock),
         teams=TeamService(storage.teams, audit),

@@ -209,6 +209,21 @@ class CreatedKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Invitation:
+    """`accepted_at`: when the person used it; None while it is open. `user_id`: who they are since."""
+
+    id: int
+    email: str
+    role: Role
+    team_ids: tuple[int, ...]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    accepted_at: datetime | None = None
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A session that was opened; `token` is what its browser sends from now on."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from domain import limits
+from domain.access.invitations import InvitationService
 from domain.access.model import Caller, KeyKind, Role, User, UserState, digest
 from domain.access.service import SUSPENDED
 from domain.access.sessions import Browser, NewSession, SessionOpener
@@ -35,8 +36,8 @@ OTHER_ACCOUNT = (
 
 @dataclass(frozen=True, slots=True)
 class SignInRules:
-    """Who may sign in. `domains`: those of e-mail addresses that may, empty for all. `roles` and `teams`: by group
-    of the provider; a group may be "*", which everybody is in."""
+    """Who may sign in. `domains`: those of e-mail addresses that get a user at the first sign-in. `roles` and
+    `teams`: by group of the provider; a group may be "*", which everybody is in."""
 
     domains: frozenset[str] = frozenset()
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -81,6 +82,7 @@ class SingleSignOnService:
     users: UserStore
     teams: TeamStore
     store: SignInStore
+    invitations: InvitationService
     opener: SessionOpener
     audit: Audit
     ids: Ids
@@ -151,11 +153,10 @@ class SingleSignOnService:
 
     async def _user_of(self, person: ProvenPerson) -> User:
         """The user behind an account, with the role and the teams of its groups. Raises `Forbidden`, `Conflict`."""
-        self.rules.check_domain(person.email)
         role = self.rules.role_of(person.groups)
         user = await self._known(person)
         if user is None:
-            user = await self._create(person, role)
+            user = await self._invited(person) or await self._create(person, role)
         if user.state is UserState.SUSPENDED:
             raise Forbidden(SUSPENDED.format(user.id[:100]))
         await self._give_role(user, role)
@@ -181,9 +182,19 @@ class SingleSignOnService:
         await self.store.tie(self.issuer, person.subject, user.id)
         return user
 
+    async def _invited(self, person: ProvenPerson) -> User | None:
+        """The user that an invitation of this address makes."""
+        invitation = await self.invitations.of_email(person.email) if person.email else None
+        if invitation is None:
+            return None
+        user = await self.invitations.enter(invitation, person.name[: limits.KEY_NAME])
+        await self.store.tie(self.issuer, person.subject, user.id)
+        return user
+
     async def _create(self, person: ProvenPerson, role: Role | None) -> User:
         if role is None and not self.rules.domains:
             raise Forbidden(NOT_KNOWN)
+        self.rules.check_domain(person.email)
         user_id = (person.email or person.subject)[: limits.USER_ID]
         if await self.users.find(user_id):
             user_id = person.subject[: limits.USER_ID]

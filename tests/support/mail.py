@@ -199,6 +199,12 @@ def code_in(mail: Message, kind: str = "plain") -> str:
     return str(found.pop())
 
 
+def text_of(mail: Message) -> str:
+    """The plain text of a mail."""
+    body = mail.get_body(("plain",))  # type: ignore[attr-defined]
+    return str(body.get_content())
+
+
 def _login(server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:
     good = LoginPassword(USER.encode(), PASSWORD.encode())
     return AuthResult(success=data == good, handled=False)

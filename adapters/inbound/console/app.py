@@ -14,6 +14,8 @@ from adapters.inbound.console.pages import (
     channels,
     conversation,
     identities,
+    invitation,
+    invitations,
     keys,
     knowledge,
     knowledge_files,
@@ -32,7 +34,7 @@ from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
 from domain.refusals import TooMany
 
-OPEN = (static, sign_in)
+OPEN = (static, sign_in, invitation)
 """Modules whose pages need nobody to have signed in."""
 PAGES = (
     overview,
@@ -44,6 +46,7 @@ PAGES = (
     subscriptions,
     conversation,
     keys,
+    invitations,
     identities,
     knowledge,
     knowledge_files,

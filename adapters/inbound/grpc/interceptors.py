@@ -40,6 +40,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
 OPEN_SERVICES = (
+    "/switchboard.access.v1.MailLinkService/",
     "/switchboard.access.v1.SingleSignOnService/",
     "/switchboard.channels.v1.CallbackService/",
     "/switchboard.channels.v1.MessageFileService/",
@@ -49,6 +50,8 @@ OPEN_METHODS = frozenset(
     {
         "/switchboard.access.v1.AccessService/SignIn",
         "/switchboard.access.v1.AccessService/SignOut",
+        "/switchboard.access.v1.InvitationService/GetInvitation",
+        "/switchboard.access.v1.InvitationService/AcceptInvitation",
         "/switchboard.verification.v1.VerificationService/ListProviders",
         "/switchboard.verification.v1.VerificationService/BotWebhook",
         "/switchboard.verification.v1.VerificationService/CompleteOAuth",

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, u
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.statements import upsert, upsert_of_instance
 from adapters.outbound.storage.tables import (
     access_notice,
@@ -127,20 +127,17 @@ class PostgresVerifications:
 
     @retried
     async def add_code(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
-        limits = ((send.address == address, SENDS_PER_HOUR), (send.user_id == user_id, SENDS_PER_USER))
-        sent = insert(verification_send).values(address=address, user_id=user_id, sent_at=now)
         pending = {"user_id": user_id, "address": address, "digest": digest, "expires_at": now + CODE_LIFE}
         async with self._database.transaction() as connection:
-            for subject in sorted((f"to:{address}", f"by:{user_id}")):
-                await connection.run(LOCK, {"subject": subject})
-            for same, limit in limits:
-                latest = select(send.sent_at).where(same, send.sent_at > now - HOUR)
-                cursor = await connection.run(latest.order_by(send.sent_at.desc()).offset(limit - 1).limit(1))
-                if row := await cursor.fetchone():
-                    return max(1.0, float((row[0] + HOUR - now).total_seconds()))
-            await connection.run(sent)
-            await connection.run(upsert(verification_code, {**pending, "tries": 0}))
-        return None
+            wait = await _count_send(connection, address, user_id, now)
+            if wait is None:
+                await connection.run(upsert(verification_code, {**pending, "tries": 0}))
+        return wait
+
+    @retried
+    async def count_send(self, address: str, sender: str, now: datetime) -> float | None:
+        async with self._database.transaction() as connection:
+            return await _count_send(connection, address, key_of(sender), now)
 
     async def try_code(self, user_id: str, now: datetime) -> CodeTry | None:
         pending = update(verification_code).where(
@@ -196,6 +193,20 @@ class PostgresVerifications:
             return PendingOAuth(row[0], self._cipher.decrypt(row[1]))
         except DecryptionError:
             return None  # begun with a key that is gone: the person begins anew
+
+
+async def _count_send(connection: Connection, address: str, sender: str, now: datetime) -> float | None:
+    """Counts a mail, unless there were too many to the address or by the sender: seconds to wait then."""
+    limits = ((send.address == address, SENDS_PER_HOUR), (send.user_id == sender, SENDS_PER_USER))
+    for subject in sorted((f"to:{address}", f"by:{sender}")):
+        await connection.run(LOCK, {"subject": subject})
+    for same, limit in limits:
+        latest = select(send.sent_at).where(same, send.sent_at > now - HOUR)
+        cursor = await connection.run(latest.order_by(send.sent_at.desc()).offset(limit - 1).limit(1))
+        if row := await cursor.fetchone():
+            return max(1.0, float((row[0] + HOUR - now).total_seconds()))
+    await connection.run(insert(verification_send).values(address=address, user_id=sender, sent_at=now))
+    return None
 
 
 def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:

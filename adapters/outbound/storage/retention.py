@@ -81,6 +81,7 @@ UNANSWERED = timedelta(days=30)
 PRIVACY_REQUESTS = timedelta(days=90)
 WEB_HOSTS = timedelta(days=7)
 SIGN_INS = timedelta(days=1)
+INVITATIONS = timedelta(days=30)
 REPORT_PEOPLE = timedelta(days=2)
 """As long as something of a day may not be counted yet."""
 HANDOVERS = timedelta(days=14)
@@ -191,6 +192,7 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule("tries to sign in", "sign_in_try", "address", "until", none, "sign_in_try_until")
     for name, table in (("links", "verification_link"), ("sign-ins of providers", "verification_state")):
         yield Rule(f"verification: {name}", table, "digest", "expires_at", none, f"{table}_by_age")
+    yield Rule("invitations", "invitation", "id", "expires_at", INVITATIONS, "invitation_by_age")
     yield Rule("sign-ins under way", "sign_in_state", "digest", "expires_at", none, "sign_in_state_by_age")
     name, table = "verification: messages", "verification_send"
     yield Rule(name, table, "ctid", "sent_at", VERIFICATION_SENDS, f"{table}_by_age")

@@ -1,16 +1,21 @@
-"""Sign-ins under way and accounts at the OpenID provider in PostgreSQL."""
+"""Sign-ins under way, accounts at the OpenID provider, and invitations in PostgreSQL."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 
-from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.codec import key_of, storable
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.statements import upsert
-from adapters.outbound.storage.tables import provider_account, session_token, sign_in_state
+from adapters.outbound.storage.tables import invitation, provider_account, session_token, sign_in_state
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
+from domain.access.model import Invitation, Role
+from ports.sign_in import NewInvitation
 
 account = provider_account.c
 
@@ -64,3 +69,70 @@ class PostgresSignIns:
             return self._cipher.decrypt(row[0]) if row else None
         except DecryptionError:
             return None
+
+
+INVITATION = columns_of(
+    invitation, "id email role team_ids created_by created_at expires_at accepted_at user_id"
+)
+invited = invitation.c
+
+
+class PostgresInvitations:
+    """`ports.sign_in.InvitationStore`. Primary key, index `invitation_digest_key`, and `invitation_by_email`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @retried
+    async def add(self, new: NewInvitation, now: datetime) -> Invitation:
+        former = delete(invitation).where(invited.email == new.email, invited.accepted_at.is_(None))
+        added = insert(invitation).values(
+            digest=new.digest,
+            email=new.email,
+            role=new.role,
+            team_ids=list(new.team_ids),
+            created_by=new.created_by,
+            created_at=now,
+            expires_at=new.expires_at,
+        )
+        async with self._database.transaction() as connection:
+            await connection.run(former)
+            row = await (await connection.run(added.returning(*INVITATION))).fetchone()
+        assert row is not None
+        return _invitation(row)
+
+    async def find(self, digest: bytes, now: datetime) -> Invitation | None:
+        return await self._one(now, invited.digest == digest)
+
+    async def of_email(self, email: str, now: datetime) -> Invitation | None:
+        return await self._one(now, invited.email == storable(email))
+
+    async def _one(self, now: datetime, condition: ColumnElement[bool]) -> Invitation | None:
+        open_one = select(*INVITATION).where(
+            condition, invited.accepted_at.is_(None), invited.expires_at > now
+        )
+        row = await self._database.fetch_one(open_one.limit(1))
+        return _invitation(row) if row else None
+
+    async def list(self, after: int, limit: int) -> Sequence[Invitation]:
+        rows = await self._database.fetch(
+            select(*INVITATION).where(invited.id > after).order_by(invited.id).limit(limit)
+        )
+        return [_invitation(row) for row in rows]
+
+    async def accept(self, invitation_id: int, user_id: str, now: datetime) -> bool:
+        accepted = (
+            update(invitation)
+            .where(invited.id == invitation_id, invited.accepted_at.is_(None), invited.expires_at > now)
+            .values(accepted_at=now, user_id=user_id)
+        )
+        return await self._database.execute(accepted) == 1
+
+    async def remove(self, invitation_id: int) -> bool:
+        waiting = delete(invitation).where(invited.id == invitation_id, invited.accepted_at.is_(None))
+        return await self._database.execute(waiting) == 1
+
+
+def _invitation(row: tuple[Any, ...]) -> Invitation:
+    id, email, role, team_ids, *more = row
+    return Invitation(id, email, Role(role), tuple(team_ids), *more)

@@ -491,6 +491,21 @@ provider_account = table(
     index("provider_account_by_user", "user_id issuer"),
 )
 
+invitation = table(
+    "invitation",
+    identity(),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    *required(Text, "email role"),
+    Column("team_ids", ARRAY(BigInteger), nullable=False),
+    *required(Text, "created_by"),
+    *required(Timestamp, "created_at expires_at"),
+    *optional(Timestamp, "accepted_at"),
+    *optional(Text, "user_id"),
+    index("invitation_by_email", "email"),
+    index("invitation_by_user", "user_id", where="user_id IS NOT NULL"),
+    index("invitation_by_age", "expires_at"),
+)
+
 session_token = table(
     "session_token",
     reference("session_id", "api_key.id", primary_key=True),

@@ -273,6 +273,12 @@ class Counts(TypedDict):
     p95Seconds: float | None
 
 
+class CreateInvitation(TypedDict):
+    email: str
+    role: NotRequired[Literal["responder", "member", "admin"]]
+    teams: NotRequired[list[int]]
+
+
 class CreateKey(TypedDict):
     name: NotRequired[str | None]
     role: NotRequired[Literal["responder", "member", "admin"]]
@@ -1366,6 +1372,23 @@ class HealthList(TypedDict):
     next: str | None
 
 
+class Invitation(TypedDict):
+    id: int
+    email: str
+    role: Role
+    teams: list[int]
+    createdBy: str
+    createdAt: str
+    expiresAt: str
+    acceptedAt: str | None
+    userId: str | None
+
+
+class InvitationList(TypedDict):
+    invitations: list[Invitation]
+    next: int | None
+
+
 class KeyRecord(TypedDict):
     id: int
     userId: str
@@ -1571,6 +1594,11 @@ class CreateInstance(TypedDict):
     config: dict[str, Any]
     downStreamResourceId: NotRequired[str | None]
     id: NotRequired[int | None]
+
+
+class CreatedAnswer(TypedDict):
+    invitation: Invitation
+    link: str | None
 
 
 class CreatedKeyAnswer(TypedDict):

@@ -1325,6 +1325,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Invitations; for admins
+         * @description Open and accepted ones, ordered by id.
+         */
+        get: operations["list_invitations_api_agent_invitations_get"];
+        put?: never;
+        /**
+         * Invite a person; for admins
+         * @description For seven days, usable once. An open invitation of the same address ends. 409 for the address of a user.
+         */
+        post: operations["create_invitation_api_agent_invitations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw an open invitation; for admins
+         * @description Its link is good for nothing any more.
+         */
+        delete: operations["revoke_invitation_api_agent_invitations__invitationId__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/audit": {
         parameters: {
             query?: never;
@@ -3593,6 +3637,23 @@ export interface components {
              */
             id?: number | null;
         };
+        /** CreateInvitation */
+        CreateInvitation: {
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @default member
+             * @enum {string}
+             */
+            role?: "responder" | "member" | "admin";
+            /**
+             * Teams
+             * @description Ids of teams; at most 50.
+             * @default []
+             */
+            teams?: number[];
+        };
         /** CreateKey */
         CreateKey: {
             /**
@@ -3684,6 +3745,15 @@ export interface components {
              * @enum {string}
              */
             role?: "responder" | "member" | "admin";
+        };
+        /** CreatedAnswer */
+        CreatedAnswer: {
+            invitation: components["schemas"]["Invitation"];
+            /**
+             * Link
+             * @description Where the person accepts it; null where it went to them by mail.
+             */
+            link: string | null;
         };
         /** CreatedInstance */
         CreatedInstance: {
@@ -4413,6 +4483,42 @@ export interface components {
              * @description Whether the owner's word counts for who the senders are.
              */
             trusted: boolean;
+        };
+        /** Invitation */
+        Invitation: {
+            /** Id */
+            id: number;
+            /** Email */
+            email: string;
+            role: components["schemas"]["Role"];
+            /**
+             * Teams
+             * @description Ids of teams.
+             */
+            teams: number[];
+            /** Createdby */
+            createdBy: string;
+            /** Createdat */
+            createdAt: string;
+            /** Expiresat */
+            expiresAt: string;
+            /**
+             * Acceptedat
+             * @description Null: it is open, or has expired.
+             */
+            acceptedAt: string | null;
+            /**
+             * Userid
+             * @description The user that it made.
+             */
+            userId: string | null;
+        };
+        /** InvitationList */
+        InvitationList: {
+            /** Invitations */
+            invitations: components["schemas"]["Invitation"][];
+            /** Next */
+            next: number | null;
         };
         /** KeyList */
         KeyList: {
@@ -8418,6 +8524,76 @@ export interface operations {
             path: {
                 /** @description Id of a team. */
                 teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_invitations_api_agent_invitations_get: {
+        parameters: {
+            query?: {
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationList"];
+                };
+            };
+        };
+    };
+    create_invitation_api_agent_invitations_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInvitation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedAnswer"];
+                };
+            };
+        };
+    };
+    revoke_invitation_api_agent_invitations__invitationId__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an invitation. */
+                invitationId: number;
             };
             cookie?: never;
         };

@@ -46,6 +46,27 @@ Feature: Signing in to the console
     When she signs the phone out
     Then the phone has to sign in again, and the computer not
 
+  Scenario: A link by mail signs a user in once, and leads to the page that was wanted
+    Given the user "ann" with the address "ann@example.com"
+    When somebody asks for a link to "Ann@example.com" on the way to "/console/identities"
+    Then they are told that a link is on its way if a user has the address
+    When they follow the link of the mail
+    Then the page "My identities" is shown
+    When they follow it once more in another browser
+    Then they are told that the link was used
+
+  Scenario: Whoever asks for a link learns nothing about addresses
+    When somebody asks for a link to "nobody@example.com" on the way to "/console"
+    Then they are told that a link is on its way if a user has the address
+    And no mail was sent
+
+  Scenario: An invited person becomes a user
+    When an admin invites "cleo@example.com" as a responder into the team "Support"
+    Then the list says that the invitation is open
+    When the invited person follows the link of the mail and says that she is "Cleo Cole"
+    Then she is the user "cleo@example.com", called "Cleo Cole", a responder in the team "Support"
+    And the link of the mail says that it was used
+
   Scenario: What was typed stays on the page when the session has ended
     Given ann has signed in and sees the page "Channels"
     When she chooses to connect a channel

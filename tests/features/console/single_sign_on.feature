@@ -48,6 +48,12 @@ Feature: Signing in at an OpenID provider
     When they sign in at the provider
     Then the page says "Ask an admin for an invitation"
 
+  Scenario: Somebody who is invited may sign in, with the role of the invitation
+    Given an admin has invited "ann@example.com" as an admin
+    And the provider knows ann as "ann@example.com"
+    When she signs in at the provider
+    Then she has the role admin, and is in no team
+
   Scenario: A suspended user is refused
     Given the user "ann" with the address "ann@example.com" is an admin
     And ann is suspended

@@ -10,11 +10,15 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.inbound.console.sessions import SESSION
 from domain.access.model import Role
-from domain.access.service import AccessService
+from domain.access.service import COMMAND, AccessService
+from domain.access.users import NewUser
+from tests.drivers.outside import Outside
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import Window, open_menu
+from tests.support.mail import text_of
 from tests.support.plain_http import plain_request
+from tests.support.waiting import until
 
 scenarios("signing_in.feature")
 
@@ -23,6 +27,7 @@ scenarios("signing_in.feature")
 class Scene:
     world: ServedWorld
     open: Open
+    outside: Outside
     link: str = ""
     windows: list[Window] = field(default_factory=list)
 
@@ -36,9 +41,10 @@ class Scene:
 
     def type_key(self, key: str) -> None:
         page = self.window.page
-        page.keyboard.press("Tab")
-        page.keyboard.press("Tab")
-        expect(page.get_by_label("API key")).to_be_focused()
+        field = page.get_by_label("API key")
+        expect(field).to_be_visible()
+        while not field.evaluate("element => element === document.activeElement"):
+            page.keyboard.press("Tab")
         page.keyboard.type(key)
         page.keyboard.press("Enter")
 
@@ -48,8 +54,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(world: ServedWorld, window: Open) -> Scene:
-    return Scene(world, window)
+def scene(world: ServedWorld, window: Open, outside: Outside) -> Scene:
+    return Scene(world, window, outside)
 
 
 @when("somebody opens the overview")
@@ -149,6 +155,106 @@ def _(scene: Scene, hours: int) -> None:
 
 PHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36"
 COMPUTER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:131.0) Gecko/20100101 Firefox/131.0"
+
+
+@given(parsers.parse('the user "{user}" with the address "{email}"'))
+def _(scene: Scene, user: str, email: str) -> None:
+    new = NewUser(user, email=email)
+    scene.world.run(scene.world.container.use_cases().users.create(COMMAND, new))
+
+
+@when(parsers.parse('somebody asks for a link to "{email}" on the way to "{path}"'))
+def _(scene: Scene, email: str, path: str) -> None:
+    scene.outside.postbox.mails.clear()
+    scene.somebody(path)
+    scene.window.page.get_by_label("E-mail address").fill(email)
+    scene.window.page.get_by_role("button", name="Send me a link").press("Enter")
+
+
+@then("they are told that a link is on its way if a user has the address")
+def _(scene: Scene) -> None:
+    expect(scene.window.page.get_by_text("If a user has this e-mail address, a link")).to_be_visible()
+    assert scene.window.serious_faults() == []
+
+
+@then("no mail was sent")
+def _(scene: Scene) -> None:
+    tasks = scene.world.container.use_cases().mail_links.tasks
+    until(lambda: not tasks, "what was asked for is worked off")
+    assert scene.outside.postbox.mails == []
+
+
+def follow_mail(scene: Scene) -> None:
+    until(lambda: bool(scene.outside.postbox.mails), "the mail is there")
+    [link] = set(re.findall(r"http://\S+", text_of(scene.outside.postbox.mails[-1])))
+    scene.link = link
+    scene.window.page.goto(link)
+
+
+@when("they follow the link of the mail")
+def _(scene: Scene) -> None:
+    follow_mail(scene)
+    scene.window.page.get_by_role("button", name="Sign in").last.press("Enter")
+
+
+@when("they follow it once more in another browser")
+def _(scene: Scene) -> None:
+    scene.windows.append(scene.open())
+    scene.window.expect_refusal()
+    scene.window.page.goto(scene.link)
+    scene.window.page.get_by_role("button", name="Sign in").last.press("Enter")
+
+
+@then("they are told that the link was used")
+def _(scene: Scene) -> None:
+    expect(scene.window.page.get_by_role("main")).to_contain_text("this link was used already")
+
+
+@when(parsers.parse('an admin invites "{email}" as a responder into the team "{team}"'))
+def _(scene: Scene, email: str, team: str) -> None:
+    scene.outside.postbox.mails.clear()
+    scene.world.run(scene.world.container.use_cases().teams.create(COMMAND, team, []))
+    scene.somebody("/console/invitations", "admin")
+    page = scene.window.page
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Role").select_option("responder")
+    page.get_by_label(f"Team {team}").check()
+    page.get_by_role("button", name="Invite").press("Enter")
+
+
+@then("the list says that the invitation is open")
+def _(scene: Scene) -> None:
+    row = scene.window.page.get_by_role("row").filter(has_text="cleo@example.com")
+    expect(row).to_contain_text("open")
+    assert scene.window.serious_faults() == []
+
+
+@when(parsers.parse('the invited person follows the link of the mail and says that she is "{name}"'))
+def _(scene: Scene, name: str) -> None:
+    scene.windows.append(scene.open())
+    scene.window.expect_refusal()
+    follow_mail(scene)
+    page = scene.window.page
+    expect(page.get_by_text("cleo@example.com")).to_be_visible()
+    assert scene.window.serious_faults() == []
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Accept").press("Enter")
+
+
+@then(parsers.parse('she is the user "{user}", called "{name}", a responder in the team "{team}"'))
+def _(scene: Scene, user: str, name: str, team: str) -> None:
+    expect(scene.window.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    storage = scene.world.container.storage()
+    stored = scene.world.run(storage.users.find(user))
+    assert stored is not None
+    assert (stored.name, stored.role) == (name, Role.RESPONDER)
+    assert [place.name for place in scene.world.run(storage.teams.list(user, 0, 10))] == [team]
+
+
+@then("the link of the mail says that it was used")
+def _(scene: Scene) -> None:
+    scene.window.page.goto(scene.link)
+    expect(scene.window.page.get_by_role("main")).to_contain_text("This invitation was used already")
 
 
 @given("ann has signed in on a phone and on a computer")

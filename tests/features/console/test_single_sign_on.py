@@ -299,6 +299,11 @@ def _(scene: Scene) -> None:
     assert [entry.action for entry in entries] == ["session.refused"]
 
 
+@given(parsers.parse('an admin has invited "{email}" as an admin'))
+def _(scene: Scene, email: str) -> None:
+    scene.world.run(scene.use_cases.invitations.create(ADMIN, email, Role.ADMIN, []))
+
+
 @given("another user is an admin")
 def _(scene: Scene) -> None:
     scene.world.key_of("other", Role.ADMIN)

@@ -395,6 +395,12 @@ def identity_to_remove(scene: Scene, text: str) -> None:
         assert answer.status_code in (400, 404)
 
 
+def invited_address(scene: Scene, text: str) -> None:
+    for email in (f"{text}@example.com", f"ann@{text}.example.com"):
+        answer = scene.ask("POST", "/api/agent/invitations", "admin", json={"email": email})
+        assert answer.status_code in (201, 400, 409)
+
+
 def account_at_provider(scene: Scene, text: str) -> None:
     store = scene.world.container.storage().sign_ins
     scene.world.run(store.tie("https://login.example", text, "ann"))
@@ -505,6 +511,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "verification_link.messenger_id": (messenger_id,),
     "verification_send.address": (mail_address,),
     "verification_send.user_id": (acting_user,),
+    "invitation.email": (invited_address,),
+    "invitation.user_id": (key_of_another,),
     "provider_account.issuer": OUTSIDE_NONE,
     "provider_account.subject": (account_at_provider,),
     "provider_account.user_id": (key_of_another,),

@@ -7,16 +7,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import sessions
-from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, ConsoleRequest, render
+from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, ConsoleRequest, faults_of, render
 from adapters.inbound.rest.errors import headers_of, status_of
 from domain.access.model import KeyKind, Session, kind_of
 from domain.access.sessions import Browser
 from domain.access.single_sign_on import SignedIn
-from domain.refusals import Refusal, TooMany, Unauthenticated, Unavailable
+from domain.refusals import Invalid, Refusal, TooMany, Unauthenticated, Unavailable
 
 log = logging.getLogger("switchboard.console")
 
 PROVIDER = f"{sessions.SIGN_IN}/provider"
+MAIL = f"{sessions.SIGN_IN}/mail"
 CALLBACK = f"{sessions.SIGN_IN}/callback"
 LONGEST_AGENT = 500
 
@@ -32,7 +33,7 @@ async def sign_in(request: ConsoleRequest) -> Response:
 async def signed_in(request: ConsoleRequest) -> Response:
     form = await request.posted()
     credential, next_page = str(form.get("credential", "")).strip(), str(form.get("next", ""))
-    browser = _browser(request)
+    browser = browser_of(request)
     try:
         session = await request.services.sessions.sign_in(credential, browser.address, browser.user_agent)
     except (Unauthenticated, TooMany) as refusal:
@@ -41,15 +42,15 @@ async def signed_in(request: ConsoleRequest) -> Response:
         response = await _form(request, next_page, fault=refusal.message, status=status_of(refusal))
         response.headers.update(headers_of(refusal))
         return response
-    return _opened(request, session, next_page)
+    return opened(request, session, next_page)
 
 
-def _browser(request: ConsoleRequest) -> Browser:
+def browser_of(request: ConsoleRequest) -> Browser:
     address = request.client.host if request.client else ""
     return Browser(address, request.headers.get("user-agent", "")[:LONGEST_AGENT])
 
 
-def _opened(request: ConsoleRequest, session: Session | SignedIn, next_page: str) -> Response:
+def opened(request: ConsoleRequest, session: Session | SignedIn, next_page: str) -> Response:
     """The page that the person wanted to see, with the cookie of the session."""
     response = RedirectResponse(sessions.safe_next(next_page), 303)
     seconds = (session.expires_at - request.gateway.clock.now()).total_seconds()
@@ -63,7 +64,7 @@ async def to_provider(request: ConsoleRequest) -> Response:
     try:
         address = await request.services.single_sign_on.start(visit, next_page)
     except Refusal as refusal:
-        return _refused(request, refusal)
+        return refused(request, refusal)
     response = RedirectResponse(address, 303)
     sessions.set_cookie(request, response, sessions.VISIT, visit, None)
     return response
@@ -78,16 +79,34 @@ async def from_provider(request: ConsoleRequest) -> Response:
     state, code, error = (query.get(name, "") for name in ("state", "code", "error"))
     visit = sessions.cookie_of(request, sessions.VISIT)
     try:
-        signed_in = await request.services.single_sign_on.finish(visit, state, code, error, _browser(request))
+        signed_in = await request.services.single_sign_on.finish(
+            visit, state, code, error, browser_of(request)
+        )
     except Refusal as refusal:
-        return _refused(request, refusal)
-    return _opened(request, signed_in, signed_in.next_page)
+        return refused(request, refusal)
+    return opened(request, signed_in, signed_in.next_page)
 
 
-def _refused(request: ConsoleRequest, refusal: Refusal) -> Response:
+def refused(request: ConsoleRequest, refusal: Refusal) -> Response:
     response = render(request, "sign_in_refused.html", {"text": refusal.message}, status=status_of(refusal))
     response.headers.update(headers_of(refusal))
     return response
+
+
+async def send_link(request: ConsoleRequest) -> Response:
+    """Says the same whether a user has the address."""
+    form = await request.posted()
+    email, next_page = str(form.get("email", "")), str(form.get("next", ""))
+    links = request.services.mail_links
+    try:
+        message = await links.send(email, sessions.safe_next(next_page), browser_of(request))
+    except (Invalid, TooMany) as refusal:
+        faults = faults_of(refusal) if isinstance(refusal, Invalid) else {"": refusal.message}
+        fault = "; ".join(faults.values())
+        response = await _form(request, next_page, status=status_of(refusal), email=email, mail_fault=fault)
+        response.headers.update(headers_of(refusal))
+        return response
+    return await _form(request, next_page, message=message)
 
 
 async def _is_signed_in(request: ConsoleRequest) -> bool:
@@ -118,16 +137,27 @@ async def sign_out(request: ConsoleRequest) -> Response:
 
 
 async def _form(
-    request: ConsoleRequest, next_page: str, *, link: str = "", fault: str | None = None, status: int = 200
+    request: ConsoleRequest, next_page: str, *, status: int = 200, link: str = "", **shown: str
 ) -> Response:
     issuer = await request.services.single_sign_on.name()
-    values = {"next": next_page, "link": link, "fault": fault, "provider": urlsplit(issuer).netloc}
+    values = {
+        "next": next_page,
+        "link": link,
+        "fault": None,
+        "provider": urlsplit(issuer).netloc,
+        "mail": await request.services.mail_links.is_offered(),
+        "email": "",
+        "mail_fault": None,
+        "message": "",
+        **shown,
+    }
     return render(request, "sign_in.html", values, status=status)
 
 
 ROUTES = [
     Route(sessions.SIGN_IN, sign_in),
     Route(sessions.SIGN_IN, signed_in, methods=["POST"]),
+    Route(MAIL, send_link, methods=["POST"]),
     Route(PROVIDER, to_provider),
     Route(CALLBACK, from_provider),
     Route("/console/sign-out", sign_out, methods=["POST"]),

@@ -1,4 +1,5 @@
 from domain.access.model import Role
+from domain.access.service import COMMAND
 from domain.channels.messages import Identity
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import session_of
@@ -13,4 +14,8 @@ def pages(world: ServedWorld) -> list[str]:
     session_of(world, "ann")
     given = [Identity("email", "ann@example.com"), Identity("phone", "+441632960001")]
     world.run(world.container.storage().identities.give("admin", given))
-    return ["/console/keys", "/console/keys/sessions", "/console/identities"]
+    services = world.container.use_cases()
+    world.run(services.teams.create(COMMAND, "Billing", []))
+    for email in ("cleo@example.com", "somebody.with.a.very.long.name@subsidiary.example.com"):
+        world.run(services.invitations.create(COMMAND, email, Role.RESPONDER, []))
+    return ["/console/invitations", "/console/keys", "/console/keys/sessions", "/console/identities"]
