@@ -91,9 +91,14 @@ class InvocationService:
     async def _with_decision(
         self, scope: ApprovalScope, request: RunRequest, decision: Decision
     ) -> RunRequest | Answer:
-        """The request with what was decided about a tool, or the answer where the resource must not hear of it."""
+        """The request with what was decided about a tool, or the answer where the resource must not hear of it.
+
+        Raises `BudgetUsedUp`.
+        """
         if decision.resource not in ("", str(request.resource)):
             return Answer(NO_LONGER_OPEN)  # the instance is bound to other resources since
+        # Before the approval is used up: the message can be run again once there is a larger budget.
+        self.runs.check_budgets(request, request.resource)
         if not await self.approvals.begin(scope, decision):
             return Answer(unclear(decision.tool))
         return replace(

@@ -45,7 +45,7 @@ class RunService:
         last = request.resource if request.approval else resources[-1]
         for resource in resources:
             try:
-                self._check_budgets(request, resource)
+                self.check_budgets(request, resource)
                 tools = tuple(entry.tool for entry in approved if entry.resource == str(resource))
                 result = await self._run_with_tools(replace(request, resource=resource, approved_tools=tools))
                 if resource == last or not result.unconnected:
@@ -61,7 +61,7 @@ class RunService:
         error.provenance = Provenance("", route, tuple(failures))
         raise error
 
-    def _check_budgets(self, request: RunRequest, resource: Resource) -> None:
+    def check_budgets(self, request: RunRequest, resource: Resource) -> None:
         """Raises `BudgetUsedUp`."""
         user_id = request.sender.user_id or request.owner
         used_up = self.budgets.used_up(request.instance_id, resource.without_expert, user_id)

@@ -55,6 +55,18 @@ Feature: Budgets
       Then the model was asked 2 times
       And ada reads "done"
 
+    Scenario: An approval outlasts a budget that is used up
+      Given ann's bot asks before it opens the valve
+      When ada writes "open the valve"
+      And ann sets a budget of 10 tokens for her instance
+      And ada writes "yes"
+      Then ada reads "Sorry, I cannot answer any more this month: the budget for my answers is used up."
+      And the valve was opened 0 times
+      When ann sets a budget of 1000 tokens for her instance
+      And ann runs the failed message again
+      Then the valve was opened 1 time
+      And ada reads "The valve is open."
+
     Scenario: The budget is raised
       Given ann sets a budget of 10 tokens for her instance
       When ada writes "hello"

@@ -122,10 +122,10 @@ class Scene:
         assert reply.status_code == 200, reply.text
         self.world.settle()
 
-    def answers(self) -> list[str]:
-        """What ada reads from ann's bot."""
+    def messages(self) -> list[dict[str, Any]]:
+        """What ada writes to ann's bot and reads from it."""
         path = f"{INSTANCES}/{self.instances['ann']}/conversations/ada/messages"
-        return [message["text"] for message in self.rest.request("GET", path, "ann").json()["messages"]]
+        return list(self.rest.request("GET", path, "ann").json()["messages"])
 
     def execute(self, statement: str) -> None:
         self.world.run(self.world.container.database().execute(statement))
@@ -159,4 +159,4 @@ def is_told(scene: Scene, words: str) -> None:
 
 @then(parsers.parse('ada reads "{words}"'))
 def reads(scene: Scene, words: str) -> None:
-    assert words in scene.answers()
+    assert words in [message["text"] for message in scene.messages()]

@@ -6,7 +6,10 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.storage.events import PostgresEventLog
+from domain.channels.provenance import Usage
 from domain.events import LoggedEvent
+from domain.routing.model import Confirmation, RunRequest, RunResult
+from tests.drivers.resource import Resource
 from tests.drivers.ways import INSTANCES
 from tests.features.usage.conftest import Scene
 from tests.support.event_log import events_of, listening
@@ -64,6 +67,37 @@ def has_fallback(scene: Scene) -> None:
     scene.open("ann", "agent::small_3", fallback=["agent::program"])
 
 
+@pytest.fixture
+def opened() -> list[RunRequest]:
+    """What the valve was opened for."""
+    return []
+
+
+@given("ann's bot asks before it opens the valve")
+def asks_first(scene: Scene, opened: list[RunRequest]) -> None:
+    def script(request: RunRequest) -> RunResult:
+        if request.approval is None:
+            return RunResult("", confirmation=Confirmation("open_valve", {}), usage=Usage(9, 4))
+        opened.append(request)
+        return RunResult("The valve is open.", usage=Usage(9, 4))
+
+    Resource(scene.world, script)
+    scene.open("ann", "agent::valve")
+
+
+@when("ann runs the failed message again")
+def runs_again(scene: Scene) -> None:
+    [failed] = [message for message in scene.messages() if message["status"] == "failed"]
+    path = f"{INSTANCES}/{scene.instances['ann']}/messages/{failed['id']}/rerun"
+    assert scene.rest.request("POST", path, "ann").status_code == 202
+    scene.world.settle()
+
+
+@then(parsers.re(r"the valve was opened (?P<count>\d+) times?"))
+def was_opened(opened: list[RunRequest], count: str) -> None:
+    assert len(opened) == int(count)
+
+
 @given(parsers.parse('zoe has the agent "{resource}"'))
 def has_agent(scene: Scene, resource: str) -> None:
     settings = {"url": "http://agents.example/ask"}
@@ -109,8 +143,7 @@ def was_asked(scene: Scene, count: str) -> None:
 @then(parsers.parse('the timeline says "{words}"'))
 def timeline_says(scene: Scene, words: str) -> None:
     base = f"{INSTANCES}/{scene.instances['ann']}"
-    messages = scene.rest.request("GET", f"{base}/conversations/ada/messages", "ann").json()["messages"]
-    [failed] = [message for message in messages if message["status"] == "failed"]
+    [failed] = [message for message in scene.messages() if message["status"] == "failed"]
     timeline = scene.rest.request("GET", f"{base}/messages/{failed['id']}/timeline", "ann").text
     assert words.replace("instance ", f"instance {scene.instances['ann']} ") in timeline
 
