@@ -215,7 +215,7 @@ class Scene:
         return any(told.began < killed and told.number in numbers for killed, numbers in self.kills)
 
     def usage(self) -> dict[str, Any]:
-        path = f"{self.apart.gateway.base}/api/agent/usage?by=agent"
+        path = f"{self.apart.gateway.base}/api/agent/usage?by=agent&from=2020-01-01"
         answer = httpx.get(path, headers={"authorization": f"Bearer {self.apart.gateway.key}"}, timeout=60)
         [usage] = answer.json()["usage"]
         return dict(usage)
