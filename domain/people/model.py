@@ -10,10 +10,12 @@ from domain.channels.messages import Identity, Sender
 
 @dataclass(frozen=True, slots=True)
 class StoredSender:
-    """The sender of a stored event, not read yet. `owner` is that of the instance."""
+    """The sender of a stored event, not read yet. `session_key` finds the conversation, `owner` is that of the
+    instance."""
 
     inbox_id: int
     instance_id: int
+    session_key: str
     channel_id: str
     owner: str
     at: datetime

@@ -1,15 +1,19 @@
 """Gives the senders of stored messages people."""
 
+import logging
 from dataclasses import dataclass
 
 from domain import limits
 from domain.channels.messages import Sender
 from domain.people.model import SeenSender, StoredSender
+from domain.refusals import Unavailable
 from ports.access import IdentityStore
 from ports.channels import AnyChannel, Channels
 from ports.conversations import MessageStore
 from ports.instances import InstanceStore
 from ports.persons import SeenSenders
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -30,11 +34,20 @@ class PeopleRecorder:
         while position is not None:
             senders, settled, following = await self.senders.following(position)
             for sender in senders:
-                await self._record(sender)
+                await self._try_record(sender)
             if is_settled and settled is not None:
                 await self.senders.advance(settled)
             is_settled = is_settled and settled == following
             position = following
+
+    async def _try_record(self, stored: StoredSender) -> None:
+        """A sender who cannot be stored does not keep others out."""
+        try:
+            await self._record(stored)
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("a sender was given no person", extra={"instance": stored.instance_id})
 
     async def _record(self, stored: StoredSender) -> None:
         channel = self.channels.find(stored.channel_id)

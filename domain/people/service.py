@@ -31,8 +31,8 @@ class PeopleService:
         self, caller: Caller, wanted: PeopleFilter, limit: int, cursor: str | None
     ) -> Page[Person, str]:
         """The latest first. Raises `Invalid`."""
-        if fault := limits.text_fault(wanted.query, limits.CONVERSATION_QUERY):
-            raise Invalid.of([Fault("query", fault)])
+        limits.check_text("query", wanted.query, limits.CONVERSATION_QUERY)
+        limits.check_text("label", wanted.label or "", limits.LABEL)
         shared = [] if caller.is_admin else await self.instances.shared_ids(caller.user_id)
         scope = PeopleScope(caller.scope, tuple(shared))
         return await self.store.list(scope, wanted, checked_limit(limit), cursor)

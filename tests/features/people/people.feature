@@ -140,6 +140,22 @@ Feature: People
       When a message of ada's is stored
       Then Ada is listed within seconds
 
+    Scenario: A sender who cannot be stored
+      Given the database refuses the sender of a message
+      When ada writes ann "hello" by WhatsApp
+      Then ann has the people Ada
+
+    Scenario: Names and ids of any kind
+      Given somebody whose name and id hold NUL, half a surrogate pair and 10,000 letters has written to ann
+      Then ann has one person, and finds them by the beginning of the name
+      And the person can be exported and erased
+
     Scenario: What no person writes
       When an instance of ann fires by the clock
       Then ann has no people
+
+  Rule: Requests that are wrong are refused by the field
+
+    Scenario: Lists
+      Then ann may not list people with a query of 201 characters, a NUL character, a limit of 201 or an unknown cursor
+      And people and requests with ids that none has are not found

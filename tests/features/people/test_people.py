@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import psycopg
+import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.cron.channel import DEFINITION as CRON
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry
-from domain.channels.messages import Event, Sender
+from domain.channels.messages import Event, Identity, Sender
 from domain.instances.model import NewInstance
+from domain.people.model import SeenSender
 from tests.drivers.ways import INSTANCES
 from tests.features.people.scene import ACCOUNTS, PEOPLE, Scene
+from tests.support.waiting import until
 
 scenarios("people.feature")
 
@@ -77,6 +81,47 @@ def silent(scene: Scene) -> None:
 def stored(scene: Scene) -> None:
     event = Event("k", "s", ACCOUNTS["ada"]["WhatsApp"], "hello", {})
     scene.world.run(scene.storage.inbox.add(scene.instance("ann", "WhatsApp"), [event]))
+
+
+@given("the database refuses the sender of a message")
+def refused(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = scene.world.container.people_recorder()
+    record = recorder.senders.record
+
+    async def refusing(seen: SeenSender) -> None:
+        if seen.sender.external_id == "U0BERT":
+            raise psycopg.DataError("no")
+        await record(seen)
+
+    monkeypatch.setattr(recorder.senders, "record", refusing)
+    scene.write("bert", "Slack", "hello")
+
+
+@given("somebody whose name and id hold NUL, half a surrogate pair and 10,000 letters has written to ann")
+def hostile(scene: Scene) -> None:
+    text = "Eve\0\ud83d" + "x" * 10_000
+    sender = Sender(text, text, (Identity("email", text),))
+    event = Event(text, text, sender, text, {}, context={"language": "de\0"})
+    scene.world.run(scene.storage.inbox.add(scene.instance("ann", "Slack"), [event]))
+    scene.settle()
+
+
+@then("ann has one person, and finds them by the beginning of the name")
+def finds_hostile(scene: Scene) -> None:
+    [person] = scene.people()
+    assert person["name"].startswith("Eve")
+    assert [found["id"] for found in scene.people(query="eve")] == [person["id"]]
+
+
+@then("the person can be exported and erased")
+def exported_and_erased(scene: Scene) -> None:
+    [person] = scene.people()
+    for kind in ("export", "erase"):
+        request = scene.ask("POST", f"{PEOPLE}/{person['id']}/{kind}").json()
+        path = f"{PEOPLE}/requests/{request['id']}"
+        until(lambda path=path: scene.read(path)["state"] == "done", f"the {kind} is done")
+    assert scene.people() == []
+    assert scene.value("SELECT count(*) FROM inbox WHERE event <> '{}'") == 0
 
 
 @when("an instance of ann fires by the clock")
@@ -205,3 +250,21 @@ def in_pages(scene: Scene) -> None:
 @then("Ada is listed within seconds")
 def listed(scene: Scene) -> None:
     scene.until_listed("Ada")
+
+
+@then(
+    "ann may not list people with a query of 201 characters, a NUL character, a limit of 201 or an unknown cursor"
+)
+def wrong_lists(scene: Scene) -> None:
+    wrong = {"query": ["x" * 201, "a\0b"], "label": ["a\0b"], "limit": ["201", "x"], "cursor": ["x"]}
+    for field, values in wrong.items():
+        for value in values:
+            response = scene.ask("GET", PEOPLE, params={field: value})
+            assert response.status_code == 400, (field, value)
+            assert field in response.json()["error"]
+
+
+@then("people and requests with ids that none has are not found")
+def not_found(scene: Scene) -> None:
+    for path in ("x", "0", str(2**64), "requests/x", "requests/99999"):
+        assert scene.ask("GET", f"{PEOPLE}/{path}").status_code == 404, path

@@ -68,7 +68,7 @@ class PostgresSeenSenders:
                 known.append((instance_id, session_key, sender_key, at))
             elif sender is not None and channel_id is not None:
                 latest[instance_id, session_key, sender] = StoredSender(
-                    id, instance_id, channel_id, owner, at
+                    id, instance_id, session_key, channel_id, owner, at
                 )
         await self._see(known)
         following = rows[-1][0] if len(rows) == BATCH else None
@@ -93,7 +93,7 @@ class PostgresSeenSenders:
         stored, keys = seen.stored, [identity_key(identity) for identity in seen.sender.identities]
         parameters = {
             "instance": stored.instance_id,
-            "session": key_of(seen.session_id),
+            "session": stored.session_key,
             "sender": key_of(seen.sender.external_id),
             "owner": stored.owner,
             "session_id": storable(seen.session_id),
