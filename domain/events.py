@@ -1,4 +1,5 @@
-"""Events: what happened to messages, deliveries, confirmations, instances, uploads, identities and budgets."""
+"""Events: what happened to messages, deliveries, confirmations, instances, uploads, identities, budgets and
+notifications."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class EventKind(StrEnum):
     UPLOAD_FAILED = "upload.failed"
     IDENTITY_VERIFIED = "identity.verified"
     BUDGET_REACHED = "budget.reached"
+    NOTIFICATION_CREATED = "notification.created"
 
 
 RESET = "reset"

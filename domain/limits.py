@@ -10,6 +10,8 @@ from domain.refusals import Fault, Invalid
 
 USER_ID = 200
 KEY_NAME = 100
+AWAY_TEXT = 2000
+"""What senders are told outside of the hours of a team."""
 KEY_DAYS = 3650
 """Until an API key expires, at most."""
 CHANNEL_ID = 100

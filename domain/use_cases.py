@@ -24,6 +24,7 @@ from domain.knowledge.files import BaseFilesService, FilesService
 from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.notifications.service import NotificationService
 from domain.people.requests import PrivacyService
 from domain.people.service import PeopleService
 from domain.polling.service import ScheduleListService
@@ -98,6 +99,7 @@ class UseCases:
     messages: MessageService
     conversations: HistoryService
     feedback: FeedbackService
+    notifications: NotificationService
     people: PeopleService
     privacy: PrivacyService
     callbacks: Callbacks

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from domain.access.model import ApiKey, KeyKind, Role, Scope, Team, TeamMember, User, UserState
+from domain.access.model import ApiKey, KeyKind, Role, Scope, Team, TeamChange, TeamMember, User, UserState
 from domain.channels.messages import Identity
 from domain.verification.model import BotMessage, Provider
 
@@ -111,8 +111,8 @@ class TeamStore(Protocol):
     async def add(self, name: str, members: Sequence[TeamMember]) -> Team:
         """Raises `Conflict` for a taken name, `Invalid` for members who are no users."""
 
-    async def change(self, team_id: int, name: str | None, members: Sequence[TeamMember] | None) -> bool:
-        """None leaves a field as it is; members are replaced. Raises as `add`."""
+    async def change(self, team_id: int, change: TeamChange) -> bool:
+        """Raises as `add`."""
 
     async def remove(self, team_id: int) -> bool: ...
 

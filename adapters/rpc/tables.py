@@ -25,6 +25,7 @@ from switchboard.downstream.v1 import agents_pb2, resources_pb2
 from switchboard.events.v1 import events_pb2, subscriptions_pb2
 from switchboard.knowledge.v1 import base_files_pb2, knowledge_pb2, questions_pb2, sources_pb2
 from switchboard.monitoring.v1 import monitoring_pb2, reports_pb2, usage_pb2
+from switchboard.notifications.v1 import notifications_pb2
 from switchboard.people.v1 import people_pb2
 from switchboard.verification.v1 import verification_pb2
 
@@ -53,6 +54,7 @@ from domain.knowledge.rules import DEFAULT_WINDOW
 from domain.knowledge.search import SearchService
 from domain.knowledge.sources.service import SourceService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.notifications.service import NotificationService
 from domain.people.model import Person, PrivacyRequest
 from domain.people.requests import PrivacyService
 from domain.people.service import PeopleService
@@ -289,6 +291,16 @@ PRIVACY = Service(
         "ListPrivacyRequests": read(PrivacyService.list),
     },
 )
+NOTIFICATIONS = Service(
+    notifications_pb2.DESCRIPTOR.services_by_name["NotificationService"],
+    {
+        "ListNotifications": read(NotificationService.list),
+        "CountUnreadNotifications": read(NotificationService.count_unread),
+        "MarkNotificationsRead": read(NotificationService.mark_read),
+        "GetNotificationSettings": read(NotificationService.settings),
+        "SetNotificationSettings": Rpc(NotificationService.set_settings),
+    },
+)
 CALLBACKS = Service(callbacks_pb2.DESCRIPTOR.services_by_name["CallbackService"])
 MESSAGE_FILES = Service(files_pb2.DESCRIPTOR.services_by_name["MessageFileService"])
 WEB_CHAT = Service(
@@ -467,6 +479,7 @@ SERVICES = (
     CONVERSATIONS,
     FEEDBACK,
     PEOPLE,
+    NOTIFICATIONS,
     PRIVACY,
     CALLBACKS,
     MESSAGE_FILES,

@@ -70,6 +70,10 @@ class CoreContainer(CommandContainer):
     privacy_worker = providers.Singleton(
         core.build_privacy_worker, foundation, storage, files, CommandContainer.uploads
     )
+    notification_writer = providers.Singleton(core.build_notification_writer, foundation, storage, sending)
+    notification_delivery = providers.Singleton(
+        core.build_notification_delivery, foundation, storage, sending
+    )
     people_recorder = providers.Singleton(core.build_people_recorder, storage, channels)
     resources = providers.Singleton(core.build_resources, foundation, storage, knowledge)
     installation = providers.Singleton(

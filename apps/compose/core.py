@@ -33,6 +33,10 @@ from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.notifications.delivery import NotificationDelivery
+from domain.notifications.service import NotificationService
+from domain.notifications.team_hours import TeamAnswer
+from domain.notifications.writing import NotificationWriter
 from domain.people.recording import PeopleRecorder
 from domain.people.requests import PrivacyService, PrivacyWorker
 from domain.people.service import PeopleService
@@ -43,6 +47,7 @@ from domain.subscriptions.service import EventStreams
 from domain.usage.budget_service import BudgetService
 from domain.usage.service import UsageService
 from domain.use_cases import Monitoring, UseCases
+from domain.verification.model import Provider
 from domain.web_chat.model import MOST_FILE_BYTES, own_origin
 from domain.web_chat.service import VisitorService, WebChatService
 from ports.monitoring import Installation
@@ -165,6 +170,30 @@ def build_privacy_worker(
     return PrivacyWorker(requests, PostgresPersonEraser(database, conversations.erase_by_key), exporter)
 
 
+def build_notification_writer(
+    foundation: Foundation, storage: Storage, sending: SendingService
+) -> NotificationWriter:
+    store = storage.notifications
+    return NotificationWriter(store, TeamAnswer(store, storage.instances, sending), foundation.clock)
+
+
+def build_notification_delivery(
+    foundation: Foundation, storage: Storage, sending: SendingService
+) -> NotificationDelivery:
+    settings = foundation.settings
+    can_mail = Provider.EMAIL in verification.offered(settings)
+    mailer = verification.mailer(settings, foundation.clock, foundation.ids) if can_mail else None
+    return NotificationDelivery(
+        storage.notifications,
+        storage.users,
+        storage.instances,
+        sending,
+        mailer,
+        foundation.clock,
+        settings.agent_url,
+    )
+
+
 def build_people_recorder(storage: Storage, channels: Channels) -> PeopleRecorder:
     senders = PostgresSeenSenders(storage.database)
     return PeopleRecorder(senders, storage.messages, storage.instances, channels.registry, storage.identities)
@@ -234,6 +263,15 @@ def build_use_cases(
         messages=services.messages,
         conversations=services.conversations,
         feedback=FeedbackService(instances, PostgresFeedback(storage.database)),
+        notifications=NotificationService(
+            storage.notifications,
+            storage.users,
+            instances,
+            audit,
+            clock,
+            settings.agent_url,
+            Provider.EMAIL in verification.offered(settings),
+        ),
         people=people,
         privacy=PrivacyService(
             people, build_privacy_requests(foundation, storage), audit, files.shared, clock

@@ -20,6 +20,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
+from adapters.outbound.storage.notifications import PostgresNotifications
 from adapters.outbound.storage.pool import Database, after_commit
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -137,6 +138,7 @@ class Storage:
         self.event_feed = LogFeed(self.event_log)
         self.figures = PostgresFigures(database)
         self.reports = PostgresReports(database)
+        self.notifications = PostgresNotifications(database)
         self.chat_log = PostgresChatLog(database, bus.chat_changed)
         self.chat_feed = PostgresChatFeed(database)
         bus.on_chat(self.chat_feed.changed)

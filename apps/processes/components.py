@@ -245,6 +245,8 @@ class SocketsComponent(Component):
 REGISTER = "register"
 COUNT_SECONDS = 10.0
 """How often figures and reports are brought up to date."""
+NOTIFY_SECONDS = 1.0
+"""How often causes of notifications, and those that are due, are looked for."""
 PEOPLE_SECONDS = 3.0
 """How often new senders are given people."""
 CLEAN_SECONDS = 300.0
@@ -302,6 +304,10 @@ class JobsComponent(Component):
                 PeriodicTask("changes of the clock", 10.0, clock.look),
                 PeriodicTask("figures", COUNT_SECONDS, storage.figures.count),
                 PeriodicTask("reports", COUNT_SECONDS, storage.reports.count),
+                PeriodicTask("notifications", NOTIFY_SECONDS, container.notification_writer().work),
+                PeriodicTask(
+                    "notifications on their way", NOTIFY_SECONDS, container.notification_delivery().work
+                ),
                 PeriodicTask("people", PEOPLE_SECONDS, container.people_recorder().record),
                 PeriodicTask("privacy requests", 1.0, container.privacy_worker().work),
                 PeriodicTask("old conversations", 60.0, lambda: queue.enqueue("expire")),

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from domain.refusals import Fault, Forbidden, Invalid
+from domain.routing.routes import Hours
 
 
 class Role(StrEnum):
@@ -146,10 +147,25 @@ class TeamMember:
 
 @dataclass(frozen=True, slots=True)
 class Team:
+    """Outside of `hours` those who want a person are sent `away_text`; None: the team has no hours."""
+
     id: int
     name: str
     members: tuple[TeamMember, ...]
     created_at: datetime
+    hours: Hours | None = None
+    away_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamChange:
+    """None leaves a field as it is; `members` replace those before. `clear_hours`: the team has no hours any more."""
+
+    name: str | None = None
+    members: tuple[TeamMember, ...] | None = None
+    hours: Hours | None = None
+    away_text: str | None = None
+    clear_hours: bool = False
 
 
 class KeyKind(StrEnum):

@@ -1,26 +1,19 @@
 """Manages teams, which have permissions and take conversations together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain import limits
-from domain.access.model import Caller, Scope, Team, TeamMember
+from domain.access.model import Caller, Scope, Team, TeamChange, TeamMember
 from domain.access.sharing import needs
 from domain.audit.model import Action
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
+from domain.routing.route_faults import hours_faults
 from ports.access import TeamStore
 from ports.audit import Audit
 
 MOST_MEMBERS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class TeamChange:
-    """None leaves a field as it is; `members` replace those before."""
-
-    name: str | None = None
-    members: tuple[TeamMember, ...] | None = None
 
 
 @dataclass(eq=False)
@@ -62,16 +55,14 @@ class TeamService:
         team = await self._known(team_id)
         leads = {member.user_id for member in team.members if member.lead}
         if not caller.is_admin and (caller.user_id not in leads or change.name is not None):
-            raise Forbidden("only an admin changes a team, and those who lead it its members")
-        name = None if change.name is None else _checked_name(change.name)
-        if change.members is not None:
-            _check_members(change.members)
-        data = {"before": {"name": team.name, "members": _shown(team.members)}}
+            raise Forbidden("only an admin changes a team; those who lead it change its members and hours")
+        change = _checked(change)
+        data = {"before": _described(team)}
         async with self.audit.change(caller, Action.TEAM_CHANGED, f"team:{team_id}", data) as details:
-            if not await self.store.change(team_id, name, change.members):
+            if not await self.store.change(team_id, change):
                 raise _unknown(team_id)
             changed = await self._known(team_id)
-            details["after"] = {"name": changed.name, "members": _shown(changed.members)}
+            details["after"] = _described(changed)
         return changed
 
     @needs(Scope.ADMIN)
@@ -96,6 +87,25 @@ def _ids(members: Sequence[TeamMember]) -> Sequence[str]:
 
 def _shown(members: Sequence[TeamMember]) -> Sequence[str]:
     return [f"{member.user_id} (lead)" if member.lead else member.user_id for member in members]
+
+
+def _described(team: Team) -> dict[str, object]:
+    hours, text = team.hours and str(team.hours), team.away_text
+    more = {"hours": hours, "awayText": text} if hours or text else {}
+    return {"name": team.name, "members": _shown(team.members), **more}
+
+
+def _checked(change: TeamChange) -> TeamChange:
+    """Raises `Invalid`."""
+    if change.members is not None:
+        _check_members(change.members)
+    if change.hours and (faults := [*hours_faults(change.hours, "hours")]):
+        raise Invalid.of(faults)
+    away_text = change.away_text
+    if away_text is not None:
+        away_text = limits.check_text("awayText", away_text, limits.AWAY_TEXT).strip()
+    name = None if change.name is None else _checked_name(change.name)
+    return replace(change, name=name, away_text=away_text)
 
 
 def _check_members(members: Sequence[TeamMember]) -> None:

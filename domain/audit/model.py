@@ -68,6 +68,7 @@ class Action(StrEnum):
     BUDGET_CHANGED = "budget.changed"
     BUDGET_DELETED = "budget.deleted"
     APPROVAL_DECIDED = "approval.decided"
+    NOTIFICATIONS_CHANGED = "notifications.changed"
     PROCESS_STARTED = "process.started"
     AUDIT_PRUNED = "audit.pruned"
 

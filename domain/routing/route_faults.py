@@ -44,7 +44,7 @@ def condition_faults(when: Condition, field: str) -> Iterator[Fault]:
     for name, (entries, fault_of) in lists.items():
         yield from _list_faults(entries, fault_of, f"{field}.{name}")
     if when.hours is not None:
-        yield from _hours_faults(when.hours, f"{field}.hours")
+        yield from hours_faults(when.hours, f"{field}.hours")
     if when.share is not None and not 0 <= when.share <= 1:
         yield Fault(
             f"{field}.share", "must be a number from 0 to 1, such as 0.1 for a tenth of the conversations"
@@ -70,7 +70,8 @@ def _name_fault(name: str) -> str | None:
     return None if name.strip() else "must not be empty"
 
 
-def _hours_faults(hours: Hours, field: str) -> Iterator[Fault]:
+def hours_faults(hours: Hours, field: str) -> Iterator[Fault]:
+    """Yields the faults of hours that a caller gives."""
     if any(day not in DAYS for day in hours.days):
         yield Fault(f"{field}.days", f"must be days of {', '.join(DAYS)}")
     for name, time in (("from", hours.start), ("to", hours.end)):

@@ -6,7 +6,7 @@ The first route whose conditions all hold wins; without one the instance's own r
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from domain.routing.word_patterns import SearchedText
 from domain.time_zones import time_zone
@@ -32,6 +32,19 @@ class Hours:
         if start < end:
             return today and start <= minute < end
         return (today and minute >= start) or (yesterday and minute < end)
+
+    def next_start(self, now: datetime) -> datetime:
+        """The present moment within the hours, else the moment at which they begin next."""
+        if self.hold(now):
+            return now
+        zone, start = time_zone(self.time_zone), minutes(self.start)
+        local = now.astimezone(zone)
+        for ahead in range(9):
+            day = local.date() + timedelta(days=ahead)
+            begin = datetime(day.year, day.month, day.day, start // 60, start % 60, tzinfo=zone)
+            if begin > local and DAYS[day.weekday()] in (self.days or DAYS):
+                return begin.astimezone(UTC)
+        return now
 
     def __str__(self) -> str:
         days = f"{', '.join(self.days)} " if self.days else ""

@@ -39,7 +39,7 @@ messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, to
 decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource,
 messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId,
 files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount,
-spent, currency.
+spent, currency; `notification.created` notificationId, notification, userId.
 """
 
 router = APIRouter(tags=["events"])

@@ -97,6 +97,9 @@ class RouteHoursToSave(StrictBody):
     )
     timeZone: Text = Field("UTC", description="Its IANA name.", examples=["Europe/Berlin"])
 
+    def value(self) -> routes.Hours:
+        return routes.Hours(self.start, self.end, tuple(self.days), self.timeZone)
+
 
 class RouteConditionToSave(StrictBody):
     """All that is given must hold; of a list one entry is enough."""
@@ -120,7 +123,7 @@ class RouteConditionToSave(StrictBody):
         return routes.Condition(
             tuple(self.language),
             tuple(self.matches),
-            routes.Hours(hours.start, hours.end, tuple(hours.days), hours.timeZone) if hours else None,
+            hours.value() if hours else None,
             self.verified,
             group if isinstance(group, bool) else None,
             tuple(group) if isinstance(group, list) else (),

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field, StrictBool
 
 from adapters.inbound.rest import bodies
+from adapters.inbound.rest.instances import RouteHours, RouteHoursToSave
 from adapters.inbound.rest.keys import RoleName
 from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
 from domain.access import model
-from domain.access.model import Role, Scope, TeamMember, UserState
-from domain.access.teams import TeamChange
+from domain.access.model import Role, Scope, TeamChange, TeamMember, UserState
 from domain.access.users import Me, NewUser
 from domain.paging import Page
 from ports.access import UserChange
@@ -41,6 +41,11 @@ class Team(bodies.Answer):
     id: int = Field(examples=[3])
     name: str = Field(examples=["Billing"])
     members: list[Member]
+    hours: RouteHours | None = Field(description="Null: the team has no hours.")
+    awayText: str = Field(
+        description="What those who want a person are sent outside of the hours.",
+        examples=["We are back at nine."],
+    )
     createdAt: bodies.Timestamp
 
 
@@ -101,9 +106,22 @@ class CreateTeam(bodies.StrictBody):
 class ChangeTeam(bodies.StrictBody):
     name: bodies.Text | None = Field(None, max_length=limits.KEY_NAME, examples=["Billing"])
     members: list[MemberToSave] | None = Field(None, description="All members from then on.")
+    hours: RouteHoursToSave | None = Field(None, description="null: the team has no hours any more.")
+    awayText: bodies.Text | None = Field(
+        None,
+        max_length=limits.AWAY_TEXT,
+        description="Sent once to those who want a person outside of the hours; empty: nothing is.",
+        examples=["We are back at nine."],
+    )
 
     def change(self) -> TeamChange:
-        return TeamChange(self.name, None if self.members is None else _members(self.members))
+        return TeamChange(
+            self.name,
+            None if self.members is None else _members(self.members),
+            self.hours.value() if self.hours else None,
+            self.awayText,
+            clear_hours="hours" in self.model_fields_set and self.hours is None,
+        )
 
 
 def _members(members: list[MemberToSave]) -> tuple[TeamMember, ...]:
@@ -222,7 +240,7 @@ async def get_team(call: Call, team: TeamId) -> model.Team:
     TEAMS + "/{teamId}", response_model=Team, responses=errors(400, 403, 404, 409), summary="Change a team"
 )
 async def change_team(call: Call, team: TeamId, body: ChangeTeam) -> model.Team:
-    """Admins change all of it, those who lead it its members. Fields that are left out stay."""
+    """Admins change all of it, those who lead it its members, hours and text. Fields that are left out stay."""
     return await call.services.teams.change(call.caller, team, body.change())
 
 

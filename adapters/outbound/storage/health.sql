@@ -20,6 +20,11 @@ checks AS (
     SELECT 'instance.health', i.id, json_build_object('healthy', NOT c.after,
         'activity', (%(checks)s::text[])[1], 'error', CASE WHEN c.after THEN %(reason)s::text END)::text
     FROM change c, channel_instance i WHERE i.id = %(instance)s AND c.before <> c.after AND {{ listened }}
+), noted AS (
+    INSERT INTO notification_cause (kind, instance_id, data)
+    SELECT CASE WHEN c.after THEN 'unhealthy' ELSE 'healthy' END, i.id, CASE WHEN c.after THEN
+        json_build_object('activity', (%(checks)s::text[])[1], 'error', %(reason)s::text)::text END
+    FROM change c, channel_instance i WHERE i.id = %(instance)s AND i.status = 'active' AND c.before <> c.after
 )
 {%- endmacro %}
 

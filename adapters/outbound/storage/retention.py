@@ -80,6 +80,9 @@ NOTICES = timedelta(days=2)
 UNANSWERED = timedelta(days=30)
 PRIVACY_REQUESTS = timedelta(days=90)
 WEB_HOSTS = timedelta(days=7)
+NOTIFICATIONS = timedelta(days=90)
+NOTIFICATION_CAUSES = timedelta(days=2)
+"""What nobody could be notified of for so long."""
 SIGN_INS = timedelta(days=1)
 INVITATIONS = timedelta(days=30)
 REPORT_PEOPLE = timedelta(days=2)
@@ -202,6 +205,10 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(name, table, "id", "created_at", PRIVACY_REQUESTS, f"{table}_by_age")
     name, table, key = "notices of access", "access_notice", "instance_id, external_id"
     yield Rule(name, table, key, "noticed_at", NOTICES, f"{table}_by_age")
+    name, table = "notifications", "notification"
+    yield Rule(name, table, "id", "created_at", NOTIFICATIONS, f"{table}_by_age")
+    name, table = "causes of notifications", "notification_cause"
+    yield Rule(name, table, "id", "at", NOTIFICATION_CAUSES, f"{table}_by_age")
     yield Rule("web servers", "web_host", "key", "free_at", WEB_HOSTS, "web_host_by_age")
 
 

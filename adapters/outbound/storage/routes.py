@@ -37,5 +37,18 @@ def _condition(stored: Mapping[str, Any]) -> Condition:
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
     if hours := stored.get("hours"):
-        values["hours"] = Hours(**{**hours, "days": tuple(hours["days"])})
+        values["hours"] = _hours(hours)
     return Condition(**values)
+
+
+def dump_hours(hours: Hours | None) -> str | None:
+    """None stays None."""
+    return None if hours is None else dump(asdict(hours))
+
+
+def load_hours(text: str | None) -> Hours | None:
+    return _hours(orjson.loads(text)) if text else None
+
+
+def _hours(stored: Mapping[str, Any]) -> Hours:
+    return Hours(**{**stored, "days": tuple(stored["days"])})

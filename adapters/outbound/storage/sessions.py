@@ -12,6 +12,8 @@ from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import (
     agent_task,
     chat_history,
+    notification,
+    notification_cause,
     resource_state,
     tool_approval,
     tool_confirmation,
@@ -75,6 +77,9 @@ class PostgresSessions:
         tasks = update(agent_task).filter_by(instance_id=instance_id, session_key=old)
         async with self._database.transaction() as connection:
             await connection.run(history.values(session_key=new))
+            for table in (notification_cause, notification):
+                of_session = update(table).filter_by(instance_id=instance_id, session_key=old)
+                await connection.run(of_session.values(session_key=new))
             await connection.run(tasks.values(session_key=new, session_id=current))
             await connection.run(states.where(~has_state).values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))

@@ -357,6 +357,7 @@ app_user = table(
     *required(Text, "name email role state"),
     *required(Timestamp, "created_at"),
     *optional(Timestamp, "last_seen_at"),
+    *optional(Text, "notifications"),
     unique_index("app_user_email", "email", where="email <> ''"),
 )
 
@@ -365,6 +366,7 @@ team = table(
     identity(),
     Column("name", Text, nullable=False, unique=True),
     *required(Timestamp, "created_at"),
+    *optional(Text, "hours away_text"),
 )
 
 team_member = table(
@@ -757,4 +759,47 @@ budget_spent = table(
     key("slot", SmallInteger),
     *required(Numeric, "amount"),
     index("budget_spent_by_age", "month"),
+)
+
+notification_cause = table(
+    "notification_cause",
+    identity(),
+    *required(Text, "kind"),
+    *required(Timestamp, "at"),
+    *optional(BigInteger, "instance_id"),
+    *optional(Text, "session_key"),
+    *optional(BigInteger, "ref"),
+    *optional(Text, "actor"),
+    *optional(ARRAY(Text), "named"),
+    *optional(Text, "data"),
+    index("notification_cause_by_session", "instance_id session_key"),
+    index("notification_cause_by_age", "at"),
+)
+
+notification = table(
+    "notification",
+    identity(),
+    *required(Text, "user_id kind object"),
+    Column("instance_id", ForeignKey("channel_instance.id", ondelete="CASCADE")),
+    *optional(Text, "session_key"),
+    *optional(BigInteger, "ref"),
+    *optional(Text, "actor data"),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "read_at"),
+    index("notification_by_user", "user_id id"),
+    index("notification_unread", "user_id id", where="read_at IS NULL"),
+    index("notification_by_object", "user_id object created_at"),
+    index("notification_by_session", "instance_id session_key"),
+    index("notification_by_age", "created_at"),
+)
+
+notification_delivery = table(
+    "notification_delivery",
+    reference("notification_id", "notification.id", primary_key=True),
+    key("way", Text),
+    *required(Text, "user_id"),
+    *required(Timestamp, "due_at"),
+    *required(Integer, "attempts"),
+    index("notification_delivery_due", "due_at"),
+    index("notification_delivery_by_user", "user_id way due_at"),
 )

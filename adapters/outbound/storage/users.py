@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
-from sqlalchemy import Update, and_, case, delete, func, literal, or_, select, update
+from sqlalchemy import Update, and_, delete, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import Insert, aggregate_order_by, insert
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import kb_permission, kb_source, knowledge_base
 from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.routes import dump_hours, load_hours
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import (
     agent,
@@ -21,6 +22,7 @@ from adapters.outbound.storage.tables import (
     channel_instance,
     instance_permission,
     invitation,
+    notification,
     person,
     privacy_request,
     provider_account,
@@ -31,7 +33,7 @@ from adapters.outbound.storage.tables import (
     verification_state,
     verified_identity,
 )
-from domain.access.model import Role, Team, TeamMember, User, UserState
+from domain.access.model import Role, Team, TeamChange, TeamMember, User, UserState
 from domain.refusals import Conflict, Fault, Invalid
 from ports.access import UserChange
 
@@ -54,6 +56,7 @@ HELD = (
     (instance_permission, "user_id"),
     (kb_permission, "user_id"),
     (agent_permission, "user_id"),
+    (notification, "user_id"),
     (verified_identity, "user_id"),
     (provider_account, "user_id"),
     (invitation, "user_id"),
@@ -243,12 +246,12 @@ class PostgresTeams:
             func.array_agg(aggregate_order_by(column, member.user_id)).filter(member.user_id.is_not(None))
             for column in (member.user_id, member.lead)
         )
-        read = select(team.c.id, team.c.name, ids, leads, team.c.created_at)
+        read = select(*columns_of(team, "id name created_at hours away_text"), ids, leads)
         read = read.select_from(team.outerjoin(team_member, member.team_id == team.c.id)).where(condition)
         rows = await self._database.fetch(read.group_by(team.c.id).order_by(team.c.id).limit(limit))
         return [
-            Team(id, name, tuple(map(TeamMember, user_ids or (), leading or ())), created_at)
-            for id, name, user_ids, leading, created_at in rows
+            Team(id, name, members_of(user_ids, leading), created_at, load_hours(hours), away_text or "")
+            for id, name, created_at, hours, away_text, user_ids, leading in rows
         ]
 
     @retried
@@ -265,16 +268,19 @@ class PostgresTeams:
         return Team(row[0], name, tuple(members), row[1])
 
     @retried
-    async def change(self, team_id: int, name: str | None, members: Sequence[TeamMember] | None) -> bool:
-        new_name = case((literal(name is None), team.c.name), else_=storable(name or ""))
-        changed = update(team).where(team.c.id == team_id).values(name=new_name)
+    async def change(self, team_id: int, change: TeamChange) -> bool:
+        texts = {"name": change.name, "away_text": change.away_text, "hours": dump_hours(change.hours)}
+        values: dict[str, Any] = {name: storable(text) for name, text in texts.items() if text is not None}
+        if change.clear_hours:
+            values["hours"] = None
+        changed: Update = update(team).where(team.c.id == team_id).values(**values or {"name": team.c.name})
         try:
             async with self._database.transaction() as connection:
                 if (await connection.run(changed)).rowcount == 0:
                     return False
-                if members is not None:
+                if change.members is not None:
                     await connection.run(delete(team_member).where(team_member.c.team_id == team_id))
-                    await _set_members(connection, team_id, members)
+                    await _set_members(connection, team_id, change.members)
         except psycopg.errors.UniqueViolation:
             raise _taken_name() from None
         self._changed()
@@ -308,6 +314,10 @@ class PostgresTeams:
         removed = await self._database.execute(delete(team).where(team.c.id == team_id)) == 1
         self._changed()
         return removed
+
+
+def members_of(user_ids: Sequence[str] | None, leads: Sequence[bool] | None) -> tuple[TeamMember, ...]:
+    return tuple(map(TeamMember, user_ids or (), leads or ()))
 
 
 async def _set_members(connection: Connection, team_id: int, members: Sequence[TeamMember]) -> None:

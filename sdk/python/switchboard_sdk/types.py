@@ -391,6 +391,10 @@ class DeliveryRecord(TypedDict):
 Direction: TypeAlias = Literal["in", "out"]
 
 
+class Done(TypedDict):
+    success: bool
+
+
 class EmailVerified(TypedDict):
     success: bool
     message: str
@@ -618,6 +622,17 @@ class ListedKnowledgeBase(TypedDict):
     permission_level: int
 
 
+MailPace: TypeAlias = Literal["at_once", "hourly", "daily"]
+
+
+Id: TypeAlias = int
+
+
+class MarkRead(TypedDict):
+    ids: NotRequired[list[Id]]
+    upTo: NotRequired[int]
+
+
 class Member(TypedDict):
     userId: str
     lead: bool
@@ -653,6 +668,11 @@ class NotReady(TypedDict):
     error: str
     status: Literal["not ready"]
     checks: dict[str, str]
+
+
+NotificationKind: TypeAlias = Literal[
+    "wanted", "assigned", "mentioned", "approval", "unhealthy", "healthy", "budget"
+]
 
 
 class OpenChat(TypedDict):
@@ -1020,6 +1040,8 @@ class Team(TypedDict):
     id: int
     name: str
     members: list[Member]
+    hours: RouteHours | None
+    awayText: str
     createdAt: str
 
 
@@ -1095,6 +1117,10 @@ class UnansweredRecord(TypedDict):
     receivedAt: str
 
 
+class UnreadAnswer(TypedDict):
+    unread: int
+
+
 class UpdateKnowledgeBase(TypedDict):
     name: NotRequired[str | None]
     description: NotRequired[str | None]
@@ -1158,9 +1184,22 @@ class VerifyEmail(TypedDict):
     otp: str
 
 
+class Via(TypedDict):
+    instanceId: int
+    to: str
+
+
+class ViaToSave(TypedDict):
+    instanceId: int
+    to: str
+
+
 class Voter(TypedDict):
     externalId: str
     displayName: str
+
+
+Way: TypeAlias = Literal["mail", "message"]
 
 
 class ErrorBody(TypedDict):
@@ -1224,6 +1263,8 @@ class BudgetList(TypedDict):
 class ChangeTeam(TypedDict):
     name: NotRequired[str | None]
     members: NotRequired[list[MemberToSave] | None]
+    hours: NotRequired[RouteHoursToSave | None]
+    awayText: NotRequired[str | None]
 
 
 class ChannelDefinition(TypedDict):
@@ -1434,6 +1475,28 @@ class MessageTimeline(TypedDict):
     steps: list[TimelineStep]
 
 
+class Notification(TypedDict):
+    id: int
+    kind: NotificationKind
+    text: str
+    url: str
+    instanceId: int | None
+    instanceName: str | None
+    sessionId: str | None
+    noteId: int | None
+    confirmationId: int | None
+    budgetId: int | None
+    actor: str | None
+    data: dict[str, Any]
+    createdAt: str
+    readAt: str | None
+
+
+class NotificationList(TypedDict):
+    notifications: list[Notification]
+    next: int | None
+
+
 class Person(TypedDict):
     id: int
     owner: str
@@ -1517,6 +1580,22 @@ class SendMessage(TypedDict):
     choices: NotRequired[list[ChoiceToSend]]
     template: NotRequired[TemplateToSend | None]
     takeOver: NotRequired[bool]
+
+
+class SettingsAnswer(TypedDict):
+    kinds: dict[NotificationKind, list[Way]]
+    mail: MailPace
+    notifyVia: Via | None
+    language: str
+    hours: RouteHours | None
+
+
+class SettingsToSave(TypedDict):
+    kinds: NotRequired[dict[NotificationKind, list[Way]]]
+    mail: NotRequired[MailPace]
+    notifyVia: NotRequired[ViaToSave | None]
+    language: NotRequired[str]
+    hours: NotRequired[RouteHoursToSave | None]
 
 
 class TrialAnswer(TypedDict):

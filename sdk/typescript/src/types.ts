@@ -829,6 +829,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's notifications, the latest first
+         * @description Those that the caller may still see. The event `notification.created` tells of each new one.
+         */
+        get: operations["list_notifications_api_agent_notifications_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/notifications/unread": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many notifications are unread
+         * @description For a badge.
+         */
+        get: operations["count_unread_api_agent_notifications_unread_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark notifications as read
+         * @description Those with the ids, or all up to one. What is read by the time at which a mail or a message would go is not sent.
+         */
+        post: operations["mark_read_api_agent_notifications_read_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller has set for notifications
+         * @description With all kinds.
+         */
+        get: operations["get_settings_api_agent_me_notifications_get"];
+        /**
+         * Set how the caller is notified
+         * @description Replaces all settings. Mail needs an e-mail address of the user, and a mail server.
+         */
+        put: operations["set_settings_api_agent_me_notifications_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/events": {
         parameters: {
             query?: never;
@@ -838,7 +922,7 @@ export interface paths {
         };
         /**
          * Events as they happen, as Server-Sent Events
-         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource, messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency.
+         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource, messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency; `notification.created` notificationId, notification, userId.
          */
         get: operations["watch_api_agent_events_get"];
         put?: never;
@@ -1311,7 +1395,7 @@ export interface paths {
         get: operations["get_team_api_agent_teams__teamId__get"];
         /**
          * Change a team
-         * @description Admins change all of it, those who lead it its members. Fields that are left out stay.
+         * @description Admins change all of it, those who lead it its members, hours and text. Fields that are left out stay.
          */
         put: operations["change_team_api_agent_teams__teamId__put"];
         post?: never;
@@ -3082,6 +3166,13 @@ export interface components {
              * @description All members from then on.
              */
             members?: components["schemas"]["MemberToSave"][] | null;
+            /** @description null: the team has no hours any more. */
+            hours?: components["schemas"]["RouteHoursToSave"] | null;
+            /**
+             * Awaytext
+             * @description Sent once to those who want a person outside of the hours; empty: nothing is.
+             */
+            awayText?: string | null;
         };
         /** ChangeUser */
         ChangeUser: {
@@ -3942,6 +4033,14 @@ export interface components {
          * @enum {string}
          */
         Direction: "in" | "out";
+        /**
+         * Done
+         * @description An answer that says that a request was carried out.
+         */
+        Done: {
+            /** Success */
+            success: boolean;
+        };
         /** EmailVerified */
         EmailVerified: {
             /** Success */
@@ -4677,6 +4776,26 @@ export interface components {
              */
             permission_level: number;
         };
+        /**
+         * MailPace
+         * @description When mails are sent: one for each notification, or one for all of an hour or a day.
+         * @enum {string}
+         */
+        MailPace: "at_once" | "hourly" | "daily";
+        /** MarkRead */
+        MarkRead: {
+            /**
+             * Ids
+             * @default []
+             */
+            ids?: number[];
+            /**
+             * Upto
+             * @description All up to this id.
+             * @default 0
+             */
+            upTo?: number;
+        };
         /** MeAnswer */
         MeAnswer: {
             /** Id */
@@ -4793,6 +4912,78 @@ export interface components {
             checks: {
                 [key: string]: string;
             };
+        };
+        /** Notification */
+        Notification: {
+            /**
+             * Id
+             * @description Grows.
+             */
+            id: number;
+            kind: components["schemas"]["NotificationKind"];
+            /**
+             * Text
+             * @description In the language that the user has set.
+             */
+            text: string;
+            /**
+             * Url
+             * @description What it is about, in the console.
+             */
+            url: string;
+            /** Instanceid */
+            instanceId: number | null;
+            /** Instancename */
+            instanceName: string | null;
+            /** Sessionid */
+            sessionId: string | null;
+            /**
+             * Noteid
+             * @description Of `mentioned`: the note.
+             */
+            noteId: number | null;
+            /**
+             * Confirmationid
+             * @description Of `approval`: the confirmation.
+             */
+            confirmationId: number | null;
+            /**
+             * Budgetid
+             * @description Of `budget`: the budget.
+             */
+            budgetId: number | null;
+            /**
+             * Actor
+             * @description The user who caused it.
+             */
+            actor: string | null;
+            /**
+             * Data
+             * @description `unhealthy`: activity, error; `budget`: percent, month, of, subject, amount, currency.
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Createdat */
+            createdAt: string;
+            /**
+             * Readat
+             * @description Null: it is unread.
+             */
+            readAt: string | null;
+        };
+        /**
+         * NotificationKind
+         * @description The subject of a notification.
+         * @enum {string}
+         */
+        NotificationKind: "wanted" | "assigned" | "mentioned" | "approval" | "unhealthy" | "healthy" | "budget";
+        /** NotificationList */
+        NotificationList: {
+            /** Notifications */
+            notifications: components["schemas"]["Notification"][];
+            /** Next */
+            next: number | null;
         };
         /** OpenChat */
         OpenChat: {
@@ -5722,6 +5913,50 @@ export interface components {
              */
             permission_level: number;
         };
+        /** SettingsAnswer */
+        SettingsAnswer: {
+            /**
+             * Kinds
+             * @description The ways beside the console, which shows all.
+             */
+            kinds: {
+                [key: string]: components["schemas"]["Way"][];
+            };
+            mail: components["schemas"]["MailPace"];
+            /** @description Where messages go. */
+            notifyVia: components["schemas"]["Via"] | null;
+            /** Language */
+            language: string;
+            /** @description Outside of these hours mails and messages wait. */
+            hours: components["schemas"]["RouteHours"] | null;
+        };
+        /**
+         * SettingsToSave
+         * @description All that is left out has its default.
+         */
+        SettingsToSave: {
+            /**
+             * Kinds
+             * @description Kinds that are left out come in the console alone.
+             * @default {}
+             */
+            kinds?: {
+                [key: string]: components["schemas"]["Way"][];
+            };
+            /**
+             * @description One mail for all of an hour or a day, or at once.
+             * @default at_once
+             */
+            mail?: components["schemas"]["MailPace"];
+            /** @description Required for the way `message`. */
+            notifyVia?: components["schemas"]["ViaToSave"] | null;
+            /**
+             * Language
+             * @default en
+             */
+            language?: string;
+            hours?: components["schemas"]["RouteHoursToSave"] | null;
+        };
         /** SetupInstructions */
         SetupInstructions: {
             /** Webhookrequired */
@@ -5938,6 +6173,13 @@ export interface components {
             name: string;
             /** Members */
             members: components["schemas"]["Member"][];
+            /** @description Null: the team has no hours. */
+            hours: components["schemas"]["RouteHours"] | null;
+            /**
+             * Awaytext
+             * @description What those who want a person are sent outside of the hours.
+             */
+            awayText: string;
             /** Createdat */
             createdAt: string;
         };
@@ -6139,6 +6381,14 @@ export interface components {
             text: string;
             /** Receivedat */
             receivedAt: string;
+        };
+        /** UnreadAnswer */
+        UnreadAnswer: {
+            /**
+             * Unread
+             * @description At most 1000: there may be more.
+             */
+            unread: number;
         };
         /** UpdateInstance */
         UpdateInstance: {
@@ -6389,6 +6639,26 @@ export interface components {
              */
             otp: string;
         };
+        /** Via */
+        Via: {
+            /** Instanceid */
+            instanceId: number;
+            /** To */
+            to: string;
+        };
+        /** ViaToSave */
+        ViaToSave: {
+            /**
+             * Instanceid
+             * @description The user needs the permission level 2 (ANSWER) on it.
+             */
+            instanceId: number;
+            /**
+             * To
+             * @description A session id, or an address of the channel.
+             */
+            to: string;
+        };
         /** Voter */
         Voter: {
             /** Externalid */
@@ -6396,6 +6666,12 @@ export interface components {
             /** Displayname */
             displayName: string;
         };
+        /**
+         * Way
+         * @description How a notification reaches a user beside the console, which shows all.
+         * @enum {string}
+         */
+        Way: "mail" | "message";
         /**
          * ErrorBody
          * @description Every error of the service.
@@ -7659,11 +7935,126 @@ export interface operations {
             };
         };
     };
+    list_notifications_api_agent_notifications_get: {
+        parameters: {
+            query?: {
+                /** @description Only those that are unread. */
+                unread?: boolean;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationList"];
+                };
+            };
+        };
+    };
+    count_unread_api_agent_notifications_unread_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnreadAnswer"];
+                };
+            };
+        };
+    };
+    mark_read_api_agent_notifications_read_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkRead"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    get_settings_api_agent_me_notifications_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsAnswer"];
+                };
+            };
+        };
+    };
+    set_settings_api_agent_me_notifications_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsToSave"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsAnswer"];
+                };
+            };
+        };
+    };
     watch_api_agent_events_get: {
         parameters: {
             query?: {
                 /** @description Only these kinds of events, separated by commas. */
-                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified" | "budget.reached")[];
+                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified" | "budget.reached" | "notification.created")[];
                 /** @description Only these instances, separated by commas. */
                 instanceId?: number[];
                 /** @description Go on behind the event of this id; without it, from now on. */

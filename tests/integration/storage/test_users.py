@@ -16,6 +16,7 @@ KEPT = {
     "budget.created_by": "tells who set it",
     "kb_file.uploaded_by": "tells who brought the file",
     "kb_upload.user_id": "an upload that is under way ends by itself",
+    "notification_delivery.user_id": "goes with its notification by the foreign key",
     "person_sender.user_id": "the platform user as whom a sender is known: a person's id is that of the platform",
     "privacy_request.requested_by": "tells who asked for it",
     "queue.assignee": "a conversation stays assigned until somebody takes it",

@@ -33,6 +33,7 @@ MEANINGS = {
     EventKind.UPLOAD_FAILED: "files were given up",
     EventKind.IDENTITY_VERIFIED: "an identity was verified",
     EventKind.BUDGET_REACHED: "a budget was reached",
+    EventKind.NOTIFICATION_CREATED: "a user was notified",
 }
 STATES = {"": "All", "pending": "On their way", "sent": "Taken", "dead": "Given up"}
 OFFERED_BYTES = 200_000

@@ -42,6 +42,8 @@ REST = (
     "delete_feedback",
     "delete_report_events",
     "delete_report_people",
+    "delete_notification_causes",
+    "delete_notifications",
     "delete_senders",
     "delete_logged_events",
     "delete_unanswered",
@@ -55,6 +57,8 @@ REST = (
 EXPIRED = (
     "delete_feedback",
     "delete_report_events",
+    "delete_notification_causes",
+    "delete_notifications",
     "delete_chat_history",
     "delete_resource_states",
     "delete_agent_tasks",

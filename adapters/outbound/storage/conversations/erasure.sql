@@ -139,6 +139,15 @@ DELETE FROM report_event WHERE {{ of_session }}
 -- As `count_messages` makes the digests. Primary key.
 DELETE FROM report_person WHERE day >= now()::date - 7 AND instance_id = %(instance)s AND digest = ANY(%(digests)s)
 
+-- name: delete_notification_causes
+-- Before the notifications: one that is being stored holds the row of its cause. Index
+-- `notification_cause_by_session`.
+DELETE FROM notification_cause WHERE {{ of_session }}
+
+-- name: delete_notifications
+-- Index `notification_by_session`.
+DELETE FROM notification WHERE {{ of_session }}
+
 -- name: delete_logged_events
 -- Index `event_log_by_session`.
 DELETE FROM event_log WHERE {{ of_session }}

@@ -90,7 +90,7 @@ class TeamServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ChangeTeam(self, request, context):
-        """Changes a team: admins all of it, those who lead it its members.
+        """Changes a team: admins all of it, those who lead it its members, hours and text.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -22,35 +22,36 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from switchboard_sdk.grpc.access.v1 import hours_pb2 as switchboard_dot_access_dot_v1_dot_hours__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!switchboard/access/v1/teams.proto\x12\x15switchboard.access.v1\"+\n\nTeamMember\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0c\n\x04lead\x18\x02 \x01(\x08\"C\n\x0eTeamMemberList\x12\x31\n\x06values\x18\x01 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\"k\n\x04Team\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x32\n\x07members\x18\x03 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\x12\x15\n\rcreated_at_us\x18\x04 \x01(\x03\"1\n\x10ListTeamsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"[\n\x11ListTeamsResponse\x12*\n\x05teams\x18\x01 \x03(\x0b\x32\x1b.switchboard.access.v1.Team\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"!\n\x0eGetTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\"U\n\x11\x43reateTeamRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x32\n\x07members\x18\x02 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\"\x89\x01\n\x11\x43hangeTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\x12\x11\n\x04name\x18\x02 \x01(\tH\x00\x88\x01\x01\x12;\n\x07members\x18\x03 \x01(\x0b\x32%.switchboard.access.v1.TeamMemberListH\x01\x88\x01\x01\x42\x07\n\x05_nameB\n\n\x08_members\"$\n\x11\x44\x65leteTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\"\x14\n\x12\x44\x65leteTeamResponse2\xc9\x03\n\x0bTeamService\x12^\n\tListTeams\x12\'.switchboard.access.v1.ListTeamsRequest\x1a(.switchboard.access.v1.ListTeamsResponse\x12M\n\x07GetTeam\x12%.switchboard.access.v1.GetTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12S\n\nCreateTeam\x12(.switchboard.access.v1.CreateTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12S\n\nChangeTeam\x12(.switchboard.access.v1.ChangeTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12\x61\n\nDeleteTeam\x12(.switchboard.access.v1.DeleteTeamRequest\x1a).switchboard.access.v1.DeleteTeamResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!switchboard/access/v1/teams.proto\x12\x15switchboard.access.v1\x1a!switchboard/access/v1/hours.proto\"+\n\nTeamMember\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0c\n\x04lead\x18\x02 \x01(\x08\"C\n\x0eTeamMemberList\x12\x31\n\x06values\x18\x01 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\"\xba\x01\n\x04Team\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x32\n\x07members\x18\x03 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\x12\x15\n\rcreated_at_us\x18\x04 \x01(\x03\x12\x30\n\x05hours\x18\x05 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x00\x88\x01\x01\x12\x11\n\taway_text\x18\x06 \x01(\tB\x08\n\x06_hours\"1\n\x10ListTeamsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"[\n\x11ListTeamsResponse\x12*\n\x05teams\x18\x01 \x03(\x0b\x32\x1b.switchboard.access.v1.Team\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"!\n\x0eGetTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\"U\n\x11\x43reateTeamRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x32\n\x07members\x18\x02 \x03(\x0b\x32!.switchboard.access.v1.TeamMember\"\x80\x02\n\x11\x43hangeTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\x12\x11\n\x04name\x18\x02 \x01(\tH\x00\x88\x01\x01\x12;\n\x07members\x18\x03 \x01(\x0b\x32%.switchboard.access.v1.TeamMemberListH\x01\x88\x01\x01\x12\x30\n\x05hours\x18\x04 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x02\x88\x01\x01\x12\x16\n\taway_text\x18\x05 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x0b\x63lear_hours\x18\x06 \x01(\x08\x42\x07\n\x05_nameB\n\n\x08_membersB\x08\n\x06_hoursB\x0c\n\n_away_text\"$\n\x11\x44\x65leteTeamRequest\x12\x0f\n\x07team_id\x18\x01 \x01(\x03\"\x14\n\x12\x44\x65leteTeamResponse2\xc9\x03\n\x0bTeamService\x12^\n\tListTeams\x12\'.switchboard.access.v1.ListTeamsRequest\x1a(.switchboard.access.v1.ListTeamsResponse\x12M\n\x07GetTeam\x12%.switchboard.access.v1.GetTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12S\n\nCreateTeam\x12(.switchboard.access.v1.CreateTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12S\n\nChangeTeam\x12(.switchboard.access.v1.ChangeTeamRequest\x1a\x1b.switchboard.access.v1.Team\x12\x61\n\nDeleteTeam\x12(.switchboard.access.v1.DeleteTeamRequest\x1a).switchboard.access.v1.DeleteTeamResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.access.v1.teams_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TEAMMEMBER']._serialized_start=60
-  _globals['_TEAMMEMBER']._serialized_end=103
-  _globals['_TEAMMEMBERLIST']._serialized_start=105
-  _globals['_TEAMMEMBERLIST']._serialized_end=172
-  _globals['_TEAM']._serialized_start=174
-  _globals['_TEAM']._serialized_end=281
-  _globals['_LISTTEAMSREQUEST']._serialized_start=283
-  _globals['_LISTTEAMSREQUEST']._serialized_end=332
-  _globals['_LISTTEAMSRESPONSE']._serialized_start=334
-  _globals['_LISTTEAMSRESPONSE']._serialized_end=425
-  _globals['_GETTEAMREQUEST']._serialized_start=427
-  _globals['_GETTEAMREQUEST']._serialized_end=460
-  _globals['_CREATETEAMREQUEST']._serialized_start=462
-  _globals['_CREATETEAMREQUEST']._serialized_end=547
-  _globals['_CHANGETEAMREQUEST']._serialized_start=550
-  _globals['_CHANGETEAMREQUEST']._serialized_end=687
-  _globals['_DELETETEAMREQUEST']._serialized_start=689
-  _globals['_DELETETEAMREQUEST']._serialized_end=725
-  _globals['_DELETETEAMRESPONSE']._serialized_start=727
-  _globals['_DELETETEAMRESPONSE']._serialized_end=747
-  _globals['_TEAMSERVICE']._serialized_start=750
-  _globals['_TEAMSERVICE']._serialized_end=1207
+  _globals['_TEAMMEMBER']._serialized_start=95
+  _globals['_TEAMMEMBER']._serialized_end=138
+  _globals['_TEAMMEMBERLIST']._serialized_start=140
+  _globals['_TEAMMEMBERLIST']._serialized_end=207
+  _globals['_TEAM']._serialized_start=210
+  _globals['_TEAM']._serialized_end=396
+  _globals['_LISTTEAMSREQUEST']._serialized_start=398
+  _globals['_LISTTEAMSREQUEST']._serialized_end=447
+  _globals['_LISTTEAMSRESPONSE']._serialized_start=449
+  _globals['_LISTTEAMSRESPONSE']._serialized_end=540
+  _globals['_GETTEAMREQUEST']._serialized_start=542
+  _globals['_GETTEAMREQUEST']._serialized_end=575
+  _globals['_CREATETEAMREQUEST']._serialized_start=577
+  _globals['_CREATETEAMREQUEST']._serialized_end=662
+  _globals['_CHANGETEAMREQUEST']._serialized_start=665
+  _globals['_CHANGETEAMREQUEST']._serialized_end=921
+  _globals['_DELETETEAMREQUEST']._serialized_start=923
+  _globals['_DELETETEAMREQUEST']._serialized_end=959
+  _globals['_DELETETEAMRESPONSE']._serialized_start=961
+  _globals['_DELETETEAMRESPONSE']._serialized_end=981
+  _globals['_TEAMSERVICE']._serialized_start=984
+  _globals['_TEAMSERVICE']._serialized_end=1441
 # @@protoc_insertion_point(module_scope)

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from switchboard_sdk.grpc.access.v1 import hours_pb2 as _hours_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -78,15 +79,23 @@ class Team(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     MEMBERS_FIELD_NUMBER: _builtins.int
     CREATED_AT_US_FIELD_NUMBER: _builtins.int
+    HOURS_FIELD_NUMBER: _builtins.int
+    AWAY_TEXT_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that calls name it by."""
     name: _builtins.str
     """Name that people see."""
     created_at_us: _builtins.int
     """When it was made, in microseconds since the epoch."""
+    away_text: _builtins.str
+    """What those who want a person are sent outside of the hours."""
     @_builtins.property
     def members(self) -> _containers.RepeatedCompositeFieldContainer[Global___TeamMember]:
         """Ordered by the ids of the users."""
+
+    @_builtins.property
+    def hours(self) -> _hours_pb2.Hours:
+        """Hours in which the team is there; not set: it has none."""
 
     def __init__(
         self,
@@ -95,12 +104,16 @@ class Team(_message.Message):
         name: _builtins.str = ...,
         members: _abc.Iterable[Global___TeamMember] | None = ...,
         created_at_us: _builtins.int = ...,
+        hours: _hours_pb2.Hours | None = ...,
+        away_text: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_hours", b"_hours", "hours", b"hours"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at_us", b"created_at_us", "id", b"id", "members", b"members", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hours", b"_hours", "away_text", b"away_text", "created_at_us", b"created_at_us", "hours", b"hours", "id", b"id", "members", b"members", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__hours: _TypeAlias = _typing.Literal["hours"]  # noqa: Y015
+    _WhichOneofArgType__hours: _TypeAlias = _typing.Literal["_hours", b"_hours"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__hours) -> _WhichOneofReturnType__hours | None: ...
 
 Global___Team: _TypeAlias = Team  # noqa: Y015
 
@@ -219,13 +232,24 @@ class ChangeTeamRequest(_message.Message):
     TEAM_ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     MEMBERS_FIELD_NUMBER: _builtins.int
+    HOURS_FIELD_NUMBER: _builtins.int
+    AWAY_TEXT_FIELD_NUMBER: _builtins.int
+    CLEAR_HOURS_FIELD_NUMBER: _builtins.int
     team_id: _builtins.int
     """Id of the team."""
     name: _builtins.str
     """At most 100 characters."""
+    away_text: _builtins.str
+    """At most 2000 characters; empty: nothing is sent."""
+    clear_hours: _builtins.bool
+    """The team has no hours any more."""
     @_builtins.property
     def members(self) -> Global___TeamMemberList:
         """All members from then on."""
+
+    @_builtins.property
+    def hours(self) -> _hours_pb2.Hours:
+        """Hours from then on."""
 
     def __init__(
         self,
@@ -233,15 +257,26 @@ class ChangeTeamRequest(_message.Message):
         team_id: _builtins.int = ...,
         name: _builtins.str | None = ...,
         members: Global___TeamMemberList | None = ...,
+        hours: _hours_pb2.Hours | None = ...,
+        away_text: _builtins.str | None = ...,
+        clear_hours: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_members", b"_members", "_name", b"_name", "members", b"members", "name", b"name"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_away_text", b"_away_text", "_hours", b"_hours", "_members", b"_members", "_name", b"_name", "away_text", b"away_text", "hours", b"hours", "members", b"members", "name", b"name"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_members", b"_members", "_name", b"_name", "members", b"members", "name", b"name", "team_id", b"team_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_away_text", b"_away_text", "_hours", b"_hours", "_members", b"_members", "_name", b"_name", "away_text", b"away_text", "clear_hours", b"clear_hours", "hours", b"hours", "members", b"members", "name", b"name", "team_id", b"team_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__away_text: _TypeAlias = _typing.Literal["away_text"]  # noqa: Y015
+    _WhichOneofArgType__away_text: _TypeAlias = _typing.Literal["_away_text", b"_away_text"]  # noqa: Y015
+    _WhichOneofReturnType__hours: _TypeAlias = _typing.Literal["hours"]  # noqa: Y015
+    _WhichOneofArgType__hours: _TypeAlias = _typing.Literal["_hours", b"_hours"]  # noqa: Y015
     _WhichOneofReturnType__members: _TypeAlias = _typing.Literal["members"]  # noqa: Y015
     _WhichOneofArgType__members: _TypeAlias = _typing.Literal["_members", b"_members"]  # noqa: Y015
     _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
     _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__away_text) -> _WhichOneofReturnType__away_text | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__hours) -> _WhichOneofReturnType__hours | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__members) -> _WhichOneofReturnType__members | None: ...
     @_typing.overload

@@ -42,7 +42,7 @@ class TeamServiceStub:
     CreateTeam: _grpc.UnaryUnaryMultiCallable[_teams_pb2.CreateTeamRequest, _teams_pb2.Team]
     """Makes a team; for admins. ALREADY_EXISTS for a taken name, INVALID_ARGUMENT for members who are no users."""
     ChangeTeam: _grpc.UnaryUnaryMultiCallable[_teams_pb2.ChangeTeamRequest, _teams_pb2.Team]
-    """Changes a team: admins all of it, those who lead it its members."""
+    """Changes a team: admins all of it, those who lead it its members, hours and text."""
     DeleteTeam: _grpc.UnaryUnaryMultiCallable[_teams_pb2.DeleteTeamRequest, _teams_pb2.DeleteTeamResponse]
     """Deletes a team with its permissions; for admins."""
 
@@ -60,7 +60,7 @@ class TeamServiceAsyncStub(TeamServiceStub):
     CreateTeam: _aio.UnaryUnaryMultiCallable[_teams_pb2.CreateTeamRequest, _teams_pb2.Team]  # type: ignore[assignment]
     """Makes a team; for admins. ALREADY_EXISTS for a taken name, INVALID_ARGUMENT for members who are no users."""
     ChangeTeam: _aio.UnaryUnaryMultiCallable[_teams_pb2.ChangeTeamRequest, _teams_pb2.Team]  # type: ignore[assignment]
-    """Changes a team: admins all of it, those who lead it its members."""
+    """Changes a team: admins all of it, those who lead it its members, hours and text."""
     DeleteTeam: _aio.UnaryUnaryMultiCallable[_teams_pb2.DeleteTeamRequest, _teams_pb2.DeleteTeamResponse]  # type: ignore[assignment]
     """Deletes a team with its permissions; for admins."""
 
@@ -99,7 +99,7 @@ class TeamServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _teams_pb2.ChangeTeamRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_teams_pb2.Team, _abc.Awaitable[_teams_pb2.Team]]:
-        """Changes a team: admins all of it, those who lead it its members."""
+        """Changes a team: admins all of it, those who lead it its members, hours and text."""
 
     @_abc_1.abstractmethod
     def DeleteTeam(
