@@ -129,12 +129,10 @@ class Service:
     def path(self, name: str) -> str:
         return f"/{self.descriptor.full_name}/{name}"
 
-    def handler(
-        self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
-    ) -> grpc.GenericRpcHandler[Any, Any]:
-        """The server. `use_cases`: by their classes. `by_hand`: methods that are written by hand."""
+    def handler(self, behaviours: Mapping[str, Handler]) -> grpc.GenericRpcHandler[Any, Any]:
+        """The server."""
         handlers = {}
-        for name, behaviour in self.behaviours(use_cases, by_hand, caller).items():
+        for name, behaviour in behaviours.items():
             method = self.descriptor.methods_by_name[name]
             streams = (method.client_streaming, method.server_streaming)
             kinds = ["stream" if is_stream else "unary" for is_stream in streams]
@@ -148,7 +146,8 @@ class Service:
     def behaviours(
         self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> Mapping[str, Handler]:
-        """The method of each RPC by its name: takes a request and a context, returns a response."""
+        """The method of each RPC by its name: takes a request and a context, returns a response. `use_cases`: by
+        their classes. `by_hand`: methods that are written by hand."""
         table = {
             name: self.behaviour(name, rpc, use_cases[rpc.use_case], caller)
             for name, rpc in self.rpcs.items()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.access.model import Caller, Scope
+from domain.access.model import Caller, Role, Scope
 from domain.access.sharing import Grantee, Level, Permission, checked_level, needs, require
 from domain.audit.model import Action
 from domain.knowledge import rules
@@ -35,10 +35,10 @@ class BaseAccess:
         return base
 
     async def inside(self, caller: Caller, base_id: int, *, documented: bool = False) -> Base:
-        """The base, for reading what is in it. Raises `NotFound`, and `Forbidden` under the strict policy.
-        `documented`: the interface documents this read."""
+        """The base, for reading what is in it. Raises `NotFound`, and `Forbidden` under the strict policy and for
+        responders. `documented`: the interface documents this read."""
         base = await self._find(caller, base_id)
-        if self._is_strict(documented) and (base.level or Level.NONE) < Level.READ:
+        if self._is_strict(caller, documented) and (base.level or Level.NONE) < Level.READ:
             raise Forbidden("Forbidden")
         return base
 
@@ -50,10 +50,12 @@ class BaseAccess:
 
     def only_readable(self, caller: Caller, *, documented: bool = False) -> bool:
         """True if files and chunks are shown to this caller only where it has READ."""
-        return self._is_strict(documented) and not caller.is_admin
+        return self._is_strict(caller, documented) and not caller.is_admin
 
-    def _is_strict(self, documented: bool) -> bool:
-        return (self.policy if documented else self.of_others) is ReadPolicy.STRICT
+    def _is_strict(self, caller: Caller, documented: bool) -> bool:
+        """Responders read only what is shared with them, whatever the policy."""
+        policy = self.policy if documented else self.of_others
+        return policy is ReadPolicy.STRICT or caller.role is Role.RESPONDER
 
     async def _find(self, caller: Caller, base_id: int) -> Base:
         base = await self.bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None
@@ -93,7 +95,7 @@ class BasesService:
             details["object"] = f"base:{base.id}"
         return base
 
-    @needs(Scope.KNOWLEDGE_READ)
+    @needs(Scope.KNOWLEDGE_READ, Scope.KNOWLEDGE_WRITE)
     async def get(self, caller: Caller, base_id: int) -> Base:
         """Needs READ."""
         return await self.access.require(caller, base_id, Level.READ)

@@ -42,6 +42,7 @@ class PeopleService:
         """Raises `NotFound`, `Forbidden`."""
         return await self.permitted(caller, person_id, InstanceLevel.VIEW)
 
+    @needs()
     async def permitted(self, caller: Caller, person_id: int, needed: InstanceLevel) -> Person:
         """A person whom the caller sees; for more than VIEW the level counts on each of the person's instances.
         Raises `NotFound`, `Forbidden`."""
@@ -73,7 +74,7 @@ class PeopleService:
         async with self.audit.change(caller, Action.PERSON_CHANGED, person_subject(person_id), data):
             if not await self.store.change(person_id, checked):
                 raise _unknown(person_id)
-        return await self.get(caller, person_id)
+        return await self.permitted(caller, person_id, InstanceLevel.VIEW)
 
     @needs(Scope.MESSAGES_SEND)
     async def merge(self, caller: Caller, person_id: int, person_ids: Sequence[int]) -> Person:
@@ -93,7 +94,7 @@ class PeopleService:
         ):
             if not await self.store.merge(person_id, others):
                 raise Conflict("one of these people is gone or is being erased; list them again")
-        return await self.get(caller, person_id)
+        return await self.permitted(caller, person_id, InstanceLevel.VIEW)
 
     @needs(Scope.MESSAGES_SEND)
     async def split(self, caller: Caller, person_id: int, split: Split) -> Person:
@@ -113,7 +114,7 @@ class PeopleService:
             if new is None:
                 raise Invalid.of([Fault("conversations", SPLITS_NOTHING)])
             details["split"] = new
-        return await self.get(caller, new)
+        return await self.permitted(caller, new, InstanceLevel.VIEW)
 
 
 FIELDS = ("name", "language", "labels")

@@ -52,14 +52,16 @@ class TrialService:
     async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> model.ResourceTrial:
         """Finds what takes an id, and with `ask` asks it for real.
 
-        Raises `Invalid`, `TooMany` (trials are under way).
+        Raises `Invalid`, `Forbidden` for a responder, `TooMany` (trials are under way).
         """
+        caller.require_member("trials")
         resource = parse_resource(resource_id)
         rule = await self.directory.find(resource, caller)
         answer = await self.ask(caller, resource, text, self.downstream) if ask and rule else None
         source, kind = (rule.source, rule.kind) if rule else (model.NOTHING, "")
         return model.ResourceTrial(str(resource), source, kind, rule if caller.is_admin else None, answer)
 
+    @needs(Scope.AGENTS_WRITE)
     async def ask(
         self, caller: Caller, resource: model.Resource, text: str, downstream: Downstream
     ) -> model.TrialAnswer:

@@ -48,6 +48,7 @@ class SubscriptionService:
     async def create(self, caller: Caller, fields: model.SubscriptionFields) -> model.SubscriptionView:
         """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
         user_id = caller.user
+        caller.require_member("subscriptions")
         if fields.url is None:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
         await self._check(caller, fields)

@@ -88,6 +88,12 @@ _authenticate: ContextVar[Callable[[], Awaitable[Caller]]] = ContextVar("authent
 _peer: ContextVar[Peer] = ContextVar("peer", default=NOBODY)
 
 
+def serve(who: Caller, authenticate: Callable[[], Awaitable[Caller]]) -> None:
+    """Sets who calls the RPC that this task serves, and what looks that up once more."""
+    _caller.set(who)
+    _authenticate.set(authenticate)
+
+
 def caller() -> Caller:
     """The caller of the RPC that is being served."""
     return _caller.get()
@@ -213,8 +219,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
             raise Forbidden(SERVICE_ONLY)
-        _caller.set(replace(who, request_id=request_id))
-        _authenticate.set(authenticate)
+        serve(replace(who, request_id=request_id), authenticate)
 
     async def _failed(self, error: Exception, method: str, context: Context) -> None:
         if isinstance(error, (grpc.aio.AbortError, NotImplementedError)):

@@ -6,6 +6,7 @@ such as `database`.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2_grpc
@@ -86,11 +87,10 @@ OPTIONS = (
 )
 
 
-async def build(
-    use_cases: UseCases, guard: Guard, ids: Ids, agent_url: str, health: Health
-) -> grpc.aio.Server:
-    """The server with all its services; the caller adds a port and starts it. `agent_url`: public base address."""
-    server = grpc.aio.server(interceptors=[guard], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
+def behaviours_of(
+    use_cases: UseCases, ids: Ids, agent_url: str
+) -> Mapping[Service, Mapping[str, Callable[[Any, Any], Any]]]:
+    """The methods of all services by their names, those written by hand among them."""
     by_hand: dict[Service, object] = {
         tables.ACCESS: servicers.AccessServicer(use_cases.sessions),
         tables.CALLBACKS: CallbackServicer(use_cases.callbacks, ids, agent_url),
@@ -101,9 +101,21 @@ async def build(
         tables.WEB_CHAT: servicers.WebChatServicer(use_cases.web_chat),
     }
     by_class = use_cases_of(use_cases)
-    for service in tables.SERVICES:
-        written = public_methods(by_hand[service]) if service in by_hand else {}
-        server.add_generic_rpc_handlers([service.handler(by_class, written, caller)])
+    return {
+        service: service.behaviours(
+            by_class, public_methods(by_hand[service]) if service in by_hand else {}, caller
+        )
+        for service in tables.SERVICES
+    }
+
+
+async def build(
+    use_cases: UseCases, guard: Guard, ids: Ids, agent_url: str, health: Health
+) -> grpc.aio.Server:
+    """The server with all its services; the caller adds a port and starts it. `agent_url`: public base address."""
+    server = grpc.aio.server(interceptors=[guard], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
+    for service, behaviours in behaviours_of(use_cases, ids, agent_url).items():
+        server.add_generic_rpc_handlers([service.handler(behaviours)])
     served = [service.descriptor.full_name for service in tables.SERVICES]
     await health.add_to(server, served)
     reflection.enable_server_reflection(
