@@ -342,6 +342,11 @@ class Everybody:
         bodies: dict[str, Any] = {
             "POST channel-instances": {"json": NEW},
             "POST channels": {"json": NEW},
+            "POST notifications/read": {"json": {"upTo": 1}},
+            "PUT me/notifications": {"json": {}},
+            "PUT me/notifications {instance}": {
+                "json": {"notifyVia": {"instanceId": self.objects["instance"], "to": "1"}}
+            },
             "POST channel-instances {instance}": {"json": {**BODY, "id": self.objects["instance"]}},
             f"PUT {instance}": {"json": {"config": {}}},
             f"PUT {instance}/permissions": {"json": SHARED},
@@ -411,6 +416,10 @@ class Everybody:
             "ConfigCheckService/CheckCredentials": {**config, "channel_id": ""},
             "ConfigCheckService/CheckCredentials new": {"channel_id": "http-webhook", **config, **NONE},
             "InstanceService/CreateInstance": new,
+            "NotificationService/MarkNotificationsRead": {"up_to": 1},
+            "NotificationService/SetNotificationSettings {instance}": {
+                "notify_via": {"instance_id": instance, "to": "1"}
+            },
             "InstanceService/CreateInstance {instance}": {**new, "id": instance},
             "InstanceService/UpdateInstance": config,
             "InstanceService/SetInstancePermission": {"user_id": "somebody", "level": 1},

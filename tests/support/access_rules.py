@@ -368,7 +368,23 @@ OPEN = (
     rule("look at the process", "", "no key", "GET /healthz", "GET /readyz", "GET /metrics"),
 )  # fmt: skip
 
+NOTIFICATIONS = (
+    rule("list notifications", "conversations:read", "user",
+         "GET /api/agent/notifications", "NotificationService/ListNotifications"),
+    rule("count unread notifications", "conversations:read", "user",
+         "GET /api/agent/notifications/unread", "NotificationService/CountUnreadNotifications"),
+    rule("mark notifications as read", "conversations:read", "user",
+         "POST /api/agent/notifications/read", "NotificationService/MarkNotificationsRead"),
+    rule("see one's settings of notifications", "conversations:read", "user",
+         "GET /api/agent/me/notifications", "NotificationService/GetNotificationSettings"),
+    rule("change one's settings of notifications", "messages:send", "user",
+         "PUT /api/agent/me/notifications", "NotificationService/SetNotificationSettings"),
+    rule("be notified through an instance", "messages:send", "user and instance 2",
+         "PUT /api/agent/me/notifications {instance}",
+         "NotificationService/SetNotificationSettings {instance}"),
+)  # fmt: skip
+
 RULES = (
     *CHANNELS, *INSTANCES, *CONVERSATIONS, *CUSTOMERS, *USAGE, *EVENTS, *AGENTS, *KNOWLEDGE, *PEOPLE,
-    *IDENTITIES, *OPEN,
+    *NOTIFICATIONS, *IDENTITIES, *OPEN,
 )  # fmt: skip
