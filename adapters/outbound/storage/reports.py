@@ -97,7 +97,7 @@ class PostgresReports:
                 return False
             since, inbox, until, has_more = row
             parameters = {"since": since, "inbox": inbox, "until": until, "bounds": Doubles(BOUNDS)}
-            for name in ("count_messages", "count_answers", "count_votes", "move_reports"):
+            for name in ("count_day_messages", "count_answers", "count_votes", "move_reports"):
                 await connection.execute(SQL[name], parameters)
             return bool(has_more)
 

@@ -33,7 +33,7 @@ GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 ON CONFLICT (day, instance_id, user_id, measure) DO UPDATE SET count = r.count + excluded.count
 {%- endset %}
 
--- name: count_messages
+-- name: count_day_messages
 -- Neither reactions nor presses of thumbs are messages. An event begins with session and sender. Primary keys, and the
 -- indexes of the failures.
 WITH message AS MATERIALIZED (

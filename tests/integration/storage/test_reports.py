@@ -99,7 +99,7 @@ class Scene:
         """Counts what happened between two times, in one step."""
         parameters = {"since": self.at(since), "until": self.at(until), "inbox": 0, "bounds": list(BOUNDS)}
         async with self.database.transaction() as connection:
-            for name in ("count_messages", "count_answers", "count_votes"):
+            for name in ("count_day_messages", "count_answers", "count_votes"):
                 await connection.execute(SQL[name], parameters)
 
     async def rows(self, *by: Dimension) -> list[ReportRow]:
@@ -344,7 +344,7 @@ async def test_workers_that_count_at_once_count_once(scene: Scene) -> None:
     assert (row.time_to_first_answer.count, row.closed) == (1, 1)
 
 
-@pytest.mark.parametrize("statement", ["count_messages", "count_answers", "count_votes", "move_reports"])
+@pytest.mark.parametrize("statement", ["count_day_messages", "count_answers", "count_votes", "move_reports"])
 async def test_a_worker_that_dies_while_it_counts_has_counted_nothing(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
@@ -507,7 +507,7 @@ async def test_reports_are_counted_and_read_by_index(scene: Scene) -> None:
     [(highest, now)] = await scene.database.fetch("SELECT max(id), now() FROM inbox")
     parameters = {"since": now - timedelta(seconds=10), "until": now, "inbox": highest - 70}
     parameters |= {"bounds": list(BOUNDS)}
-    for name in ("count_messages", "count_answers", "count_votes", "move_reports"):
+    for name in ("count_day_messages", "count_answers", "count_votes", "move_reports"):
         assert await _scanned(scene.database, SQL[name], parameters) <= {"report_position"}, name
     page = {"first": now.date(), "last": now.date(), "ids": [3], "count": 10}
     page |= {"day": date.min, "instance": -1, "team": 0, "user": ""}

@@ -136,7 +136,7 @@ DELETE FROM feedback WHERE {{ of_session }}
 DELETE FROM report_event WHERE {{ of_session }}
 
 -- name: delete_report_people
--- As `count_messages` makes the digests. Primary key.
+-- As `count_day_messages` makes the digests. Primary key.
 DELETE FROM report_person WHERE day >= now()::date - 7 AND instance_id = %(instance)s AND digest = ANY(%(digests)s)
 
 -- name: delete_notification_causes
