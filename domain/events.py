@@ -23,6 +23,7 @@ class EventKind(StrEnum):
     CONFIRMATION_DECIDED = "confirmation.decided"
     CONVERSATION_HANDLER = "conversation.handler"
     CONVERSATION_CHANGED = "conversation.changed"
+    CONVERSATION_NOTE = "conversation.note"
     INSTANCE_HEALTH = "instance.health"
     UPLOAD_READY = "upload.ready"
     UPLOAD_FAILED = "upload.failed"

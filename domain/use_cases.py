@@ -14,6 +14,8 @@ from domain.audit.service import AuditService
 from domain.channels.messages import RawAnswer, RawCall
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
+from domain.conversations.snippets import SnippetService
+from domain.conversations.teamwork import TeamworkService
 from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
@@ -98,6 +100,8 @@ class UseCases:
     operations: OperationsService
     messages: MessageService
     conversations: HistoryService
+    teamwork: TeamworkService
+    snippets: SnippetService
     feedback: FeedbackService
     notifications: NotificationService
     people: PeopleService

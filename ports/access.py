@@ -80,6 +80,9 @@ class UserStore(Protocol):
 
     async def of_email(self, email: str) -> User | None: ...
 
+    async def named(self, names: Sequence[str]) -> Sequence[User]:
+        """Active users with one of these ids, or names without their blanks; in lower case."""
+
     async def list(self, query: str, after: str, limit: int) -> Sequence[User]:
         """Those with ids behind `after`, ordered by id. `query`: what an id, a name or an e-mail address begins with,
         in lower case; empty for all."""
@@ -104,6 +107,9 @@ class UserStore(Protocol):
 
 class TeamStore(Protocol):
     async def find(self, team_id: int) -> Team | None: ...
+
+    async def named(self, names: Sequence[str]) -> Sequence[Team]:
+        """Those with one of these names, with or without their blanks; in lower case."""
 
     async def list(self, user_id: str | None, after: int, limit: int) -> Sequence[Team]:
         """Those that the user is a member of, or all; ordered by id."""

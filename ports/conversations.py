@@ -9,12 +9,17 @@ from domain.channels.messages import Event, Quoted
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.conversations.choices import Offer
 from domain.conversations.model import (
+    ConversationCounts,
     ConversationFilter,
+    ConversationUpdate,
     ConversationView,
     Direction,
     Message,
     MessageId,
     MessagesWanted,
+    NewNote,
+    Snippet,
+    SnippetOwners,
     Timeline,
 )
 from domain.feedback.model import Feedback, Press, Rating, Voter
@@ -43,11 +48,37 @@ class ConversationStore(Protocol):
     async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
         """A person, this user, has the conversation for so long."""
 
+    async def change(
+        self, instance_id: int, session_id: str, user_id: str, change: ConversationUpdate
+    ) -> bool:
+        """Changes what this user says. Who has the conversation passes it on with the assignee."""
+
+    async def add_note(self, instance_id: int, session_id: str, note: NewNote) -> Message | None:
+        """Returns None if the conversation is not known."""
+
+    async def counts(self, owner: str | None, user_id: str, teams: Sequence[str]) -> ConversationCounts:
+        """Those of the active instances that `owner` sees, or of all (None). `teams`: assignees."""
+
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
         """The resource has the conversation, and gets what is queued."""
 
     async def erase(self, instance_id: int, session_id: str) -> bool:
         """Erases the texts and files of a conversation and all that is on record of it."""
+
+
+class SnippetStore(Protocol):
+    async def list(self, owners: SnippetOwners, query: str, after: int, limit: int) -> Sequence[Snippet]:
+        """Those of these owners and of all, with ids over `after`, ordered by id. `query`: a part of the name or the
+        text; empty for all."""
+
+    async def find(self, snippet_id: int) -> Snippet | None: ...
+
+    async def add(self, name: str, text: str, user_id: str | None, team_id: int | None) -> Snippet | None:
+        """Returns None if the team is not known."""
+
+    async def change(self, snippet_id: int, name: str, text: str) -> Snippet | None: ...
+
+    async def remove(self, snippet_id: int) -> bool: ...
 
 
 class MessageStore(Protocol):

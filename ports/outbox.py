@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from domain.channels.answers import Answer, OutboundMessage
@@ -85,17 +85,21 @@ class Outbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownSession:
-    """A stored session: the target of messages to it, and for how long the person has been silent."""
+    """A stored session: the target of messages to it, for how long the person has been silent, the name by which the
+    platform knows them, and the user who has the conversation."""
 
     target: Target | None
     silence: timedelta | None
+    name: str = ""
+    held_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSend:
     """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
     messages with the same key apart. `numbered`: it offers choices that are typed. `taken_by`: the user who takes the
-    conversation over with it; None if it stays with whoever has it. `user_id`: who sends it, None for a resource."""
+    conversation over with it; None if it stays with whoever has it. `forced`: also from another user. `user_id`:
+    who sends it, None for a resource."""
 
     id: int
     instance_id: int
@@ -108,6 +112,7 @@ class NewSend:
     numbered: bool = False
     taken_by: str | None = None
     user_id: str | None = None
+    forced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,14 @@ class StoredSend:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class HeldBy:
+    """Another user has the conversation, until a time."""
+
+    user_id: str
+    until: datetime
+
+
 class SendStore(Protocol):
     async def session(self, instance_id: int, session_id: str) -> KnownSession: ...
 
@@ -128,7 +141,7 @@ class SendStore(Protocol):
     async def next_id(self) -> int:
         """An id for a message that is about to be stored, which no other message gets."""
 
-    async def add(self, send: NewSend) -> StoredSend | None:
+    async def add(self, send: NewSend) -> StoredSend | HeldBy | None:
         """Stores a message with its outbound messages in one transaction, or returns the one that has its key. None
         if the instance was removed."""
 

@@ -19,6 +19,7 @@ from switchboard.channels.v1 import (
     instances_pb2,
     messages_pb2,
     schedules_pb2,
+    snippets_pb2,
     web_chat_pb2,
 )
 from switchboard.downstream.v1 import agents_pb2, resources_pb2
@@ -42,6 +43,8 @@ from domain.agents.service import AgentService
 from domain.audit.service import AuditService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
+from domain.conversations.snippets import SnippetService
+from domain.conversations.teamwork import TeamworkService
 from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
@@ -264,8 +267,21 @@ CONVERSATIONS = Service(
         "ListMessages": read(HistoryService.messages),
         "ListFailedMessages": read(HistoryService.failed),
         "SetHandler": Rpc(HistoryService.set_handler),
+        "ChangeConversation": Rpc(TeamworkService.change),
+        "AddNote": Rpc(TeamworkService.add_note),
+        "CountConversations": read(TeamworkService.counts),
         "RerunMessage": Rpc(HistoryService.rerun),
         "EraseConversation": Rpc(HistoryService.erase, ERASURE),
+    },
+)
+SNIPPETS = Service(
+    snippets_pb2.DESCRIPTOR.services_by_name["SnippetService"],
+    {
+        "ListSnippets": read(SnippetService.list),
+        "GetSnippet": read(SnippetService.get),
+        "CreateSnippet": Rpc(SnippetService.create),
+        "ChangeSnippet": Rpc(SnippetService.change),
+        "DeleteSnippet": Rpc(SnippetService.delete),
     },
 )
 FEEDBACK = Service(
@@ -477,6 +493,7 @@ SERVICES = (
     SCHEDULES,
     MESSAGES,
     CONVERSATIONS,
+    SNIPPETS,
     FEEDBACK,
     PEOPLE,
     NOTIFICATIONS,

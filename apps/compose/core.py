@@ -11,6 +11,7 @@ from adapters.outbound.storage.people.requests import PostgresPersonEraser, Post
 from adapters.outbound.storage.people.store import PostgresPeople
 from adapters.outbound.storage.pool import after_commit
 from adapters.outbound.storage.processes import PostgresSharedLimits
+from adapters.outbound.storage.snippets import PostgresSnippets
 from adapters.outbound.system.signed_tokens import Signer
 from apps import sign_in, verification
 from apps.compose.channels import Channels, Sources, Subscriptions
@@ -25,8 +26,11 @@ from domain.agents.service import AgentBinding, AgentService
 from domain.audit.service import AuditService
 from domain.call_streams import CallStreams
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
+from domain.conversations.assignees import AssigneeCheck
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
+from domain.conversations.snippets import SnippetService
+from domain.conversations.teamwork import TeamworkService
 from domain.feedback.service import FeedbackService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
@@ -122,6 +126,7 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
         storage.sessions,
         channels.files,
         foundation.ids,
+        storage.audit,
         foundation.settings.agent_url,
     )
 
@@ -129,7 +134,13 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
 def build_messages(
     storage: Storage, files: Files, channels: Channels, sending: SendingService
 ) -> MessageService:
-    return MessageService(storage.instances, storage.messages, sending, files.shared, channels.files)
+    return MessageService(
+        storage.instances, storage.messages, sending, files.shared, channels.files, build_snippets(storage)
+    )
+
+
+def build_snippets(storage: Storage) -> SnippetService:
+    return SnippetService(PostgresSnippets(storage.database), storage.teams, storage.audit)
 
 
 def build_conversation_store(storage: Storage, uploads: Uploads) -> PostgresConversationStore:
@@ -150,6 +161,7 @@ def build_conversations(
         build_conversation_store(storage, uploads),
         storage.messages,
         storage.identities,
+        storage.teams,
         files.shared,
         storage.audit,
     )
@@ -262,6 +274,15 @@ def build_use_cases(
         ),
         messages=services.messages,
         conversations=services.conversations,
+        teamwork=TeamworkService(
+            instances,
+            services.conversations.conversations,
+            AssigneeCheck(instances, storage.users, storage.teams),
+            storage.teams,
+            audit,
+            clock,
+        ),
+        snippets=build_snippets(storage),
         feedback=FeedbackService(instances, PostgresFeedback(storage.database)),
         notifications=NotificationService(
             storage.notifications,

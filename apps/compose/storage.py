@@ -122,7 +122,7 @@ class Storage:
 
         # sending, conversations and the event log
         settings = foundation.settings
-        self.sends = PostgresSends(database, bus.outbound_enqueued)
+        self.sends = PostgresSends(database, after_commit(bus.outbound_enqueued))
         self.sessions = PostgresSessions(database)
         self.unanswered = PostgresUnanswered(database, after_commit(bus.inbound_enqueued))
         self.messages = PostgresMessages(

@@ -9,6 +9,7 @@ from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
 from domain.audit.model import Action
 from domain.channels.messages import Identity
+from domain.conversations.assignees import wanted_assignees
 from domain.conversations.model import (
     ConversationFilter,
     ConversationView,
@@ -22,7 +23,7 @@ from domain.instances.lookup import check_permitted, permitted_instance
 from domain.instances.model import Instance
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
-from ports.access import IdentityStore
+from ports.access import IdentityStore, TeamStore
 from ports.audit import Audit
 from ports.channels import Channels
 from ports.conversations import ConversationStore, MessageStore, Rerun
@@ -76,6 +77,7 @@ class HistoryService:
     conversations: ConversationStore
     stored: MessageStore
     users: IdentityStore
+    teams: TeamStore
     links: StoredFiles
     audit: Audit
 
@@ -88,7 +90,8 @@ class HistoryService:
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
         await check_permitted(self.instances, caller, wanted.instance_ids, InstanceLevel.VIEW)
-        page = await self.conversations.list(caller.scope, wanted, checked_limit(limit), cursor)
+        criteria = replace(wanted, assignees=await wanted_assignees(self.teams, caller, wanted.assignee))
+        page = await self.conversations.list(caller.scope, criteria, checked_limit(limit), cursor)
         return replace(page, items=await self._with_users(page.items))
 
     async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:
@@ -117,7 +120,7 @@ class HistoryService:
         checked_limit(wanted.limit)
         page = await self.stored.of_session(instance_id, session_id, wanted)
         if page is None:
-            raise _unknown(session_id)
+            raise unknown_conversation(session_id)
         return self._with_addresses(page)
 
     @needs(Scope.CONVERSATIONS_READ)
@@ -140,11 +143,11 @@ class HistoryService:
         if handler is Handler.PERSON:
             async with self.audit.change(caller, Action.CONVERSATION_TAKEN, subject, {"minutes": checked}):
                 if not await self.conversations.hold(instance_id, session_id, caller.user_id, checked):
-                    raise _unknown(session_id)
+                    raise unknown_conversation(session_id)
         else:
             async with self.audit.change(caller, Action.CONVERSATION_RETURNED, subject):
                 if not await self.conversations.hand_back(instance_id, session_id):
-                    raise _unknown(session_id)
+                    raise unknown_conversation(session_id)
 
     @needs(Scope.MESSAGES_SEND)
     async def rerun(self, caller: Caller, instance_id: int, message_id: str) -> None:
@@ -171,7 +174,7 @@ class HistoryService:
         subject = conversation_subject(instance_id, session_id)
         async with self.audit.change(caller, Action.CONVERSATION_ERASED, subject):
             if not await self.conversations.erase(instance_id, session_id):
-                raise _unknown(session_id)
+                raise unknown_conversation(session_id)
 
     def _with_addresses(self, page: Page[Message, str]) -> Page[Message, str]:
         return replace(page, items=[with_addresses(message, self.links) for message in page.items])
@@ -191,5 +194,5 @@ def conversation_subject(instance_id: int, session_id: str) -> str:
     return f"instance:{instance_id}/conversation:{digest[:16]}"
 
 
-def _unknown(session_id: str) -> NotFound:
+def unknown_conversation(session_id: str) -> NotFound:
     return NotFound(f"the instance has no conversation '{session_id[:100]}'")

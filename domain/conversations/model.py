@@ -18,9 +18,20 @@ class Handler(StrEnum):
     PERSON = "person"
 
 
+class ConversationState(StrEnum):
+    """A snoozed conversation is open again at its time; a message of the person opens a snoozed or closed one."""
+
+    OPEN = "open"
+    SNOOZED = "snoozed"
+    CLOSED = "closed"
+
+
 class Direction(StrEnum):
+    """A note is read by those who work on the conversation alone."""
+
     INBOUND = "in"
     OUTBOUND = "out"
+    NOTE = "note"
 
 
 class MessageState(StrEnum):
@@ -51,7 +62,8 @@ class NewFile:
 class NewMessage:
     """A message that answers none. It goes to the conversation `session_id`, to the platform's own address `to`, or
     where neither is given to the configured default address. `subject` is for mail. `take_over`: in a known
-    conversation, a person answers from now on in place of the resource."""
+    conversation, the user answers from now on in place of the resource, also where another user has it (True), unless
+    another user has it (None), or whoever has it stays (False). `snippet_id`: the snippet whose text is sent."""
 
     session_id: str | None = None
     to: str | None = None
@@ -60,7 +72,8 @@ class NewMessage:
     files: tuple[NewFile, ...] = ()
     choices: tuple[Choice, ...] = ()
     template: Template | None = None
-    take_over: bool = True
+    take_over: bool | None = None
+    snippet_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,8 @@ class QueuedSend:
 class Message:
     """One message of a conversation, in either direction. `error` says why it failed or was given up. A file of
     the sender has an address once it was fetched from the platform. `sender_name` is of inbound messages, where the
-    platform tells it; `resource` and `route` of answers: which resource made it, and why that one was asked."""
+    platform tells it; `resource` and `route` of answers: which resource made it, and why that one was asked;
+    `user_id` and `mentions` of notes: who wrote it, and whom it names, as "user:ID" or "team:ID"."""
 
     id: str
     session_id: str
@@ -99,6 +113,8 @@ class Message:
     sender_name: str = ""
     resource: str | None = None
     route: str | None = None
+    user_id: str | None = None
+    mentions: tuple[str, ...] = ()
 
     @property
     def is_given_up(self) -> bool:
@@ -108,11 +124,12 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class MessagesWanted:
     """Which messages of a conversation: `limit` of them after the page of `cursor`, in the order of the chat or the
-    latest first."""
+    latest first. `notes`: with the notes of those who work on it."""
 
     limit: int
     cursor: str | None = None
     latest_first: bool = False
+    notes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +149,8 @@ class ConversationView:
     """A conversation in a list. `last_text` is the beginning of the latest message, `messages` their number up to a
     bound. `waiting`: inbound messages have no answer yet. `held_until`: how long a person has it, None for the
     resource; `held_by`: the user who took it over, None where the resource asked for a person. `assignee` is
-    responsible for it: "user:ID" or "team:ID". `is_closed`: until the person writes again."""
+    responsible for it: "user:ID" or "team:ID". `is_closed`: until the person writes again. `snoozed_until`: when it
+    comes back, None if it is not snoozed."""
 
     instance_id: int
     channel_id: str
@@ -149,10 +167,18 @@ class ConversationView:
     assignee: str | None = None
     labels: tuple[str, ...] = ()
     is_closed: bool = False
+    snoozed_until: datetime | None = None
 
     @property
-    def state(self) -> str:
-        return "closed" if self.is_closed else "open"
+    def state(self) -> ConversationState:
+        if self.is_closed:
+            return ConversationState.CLOSED
+        return ConversationState.SNOOZED if self.snoozed_until else ConversationState.OPEN
+
+    @property
+    def wants_person(self) -> bool:
+        """Return True if a person is asked for, and nobody has taken the conversation over."""
+        return self.held_until is not None and self.held_by is None
 
     @property
     def handler(self) -> Handler:
@@ -164,7 +190,11 @@ class ConversationFilter:
     """`query` is looked for in the name and the id of the sender and in the texts; empty for all. `waiting`: only
     conversations with or without messages that wait for an answer, None for both. `handler`: only those that a person
     or the resource has. `instance_ids`: those of these instances, empty for all of the caller's. `session_id`: that
-    conversation alone, in each of the instances. `assignee`, `label` and `is_closed`: only those that have them."""
+    conversation alone, in each of the instances. `assignee`: "user:ID", "team:" with an id or a name, "me",
+    "teams" (each team of the caller) or "none"; `assignees`: the same as conversations have it, "" for nobody, None
+    for any. `label`, `is_closed` and `state`: only those that have them. `channel_id`: those of instances of this
+    channel. `wants_person`: only those for which a person is asked for. `failed`: only those with a message that was
+    given up."""
 
     query: str = ""
     waiting: bool | None = None
@@ -174,6 +204,78 @@ class ConversationFilter:
     assignee: str | None = None
     label: str | None = None
     is_closed: bool | None = None
+    assignees: tuple[str, ...] | None = None
+    state: ConversationState | None = None
+    channel_id: str | None = None
+    wants_person: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationUpdate:
+    """None leaves a field as it is. `assignee`: "" for nobody. `labels` replace those before."""
+
+    assignee: str | None = None
+    state: ConversationState | None = None
+    snoozed_until: datetime | None = None
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """How many conversations the views of an inbox show, each up to a bound. `mine`, `teams` and `unassigned` are
+    open ones: of the caller, of a team of the caller, of nobody."""
+
+    mine: int
+    teams: int
+    unassigned: int
+    open: int
+    snoozed: int
+    closed: int
+    wants_person: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewNote:
+    """`mentions`: whom it names, as "user:ID" or "team:ID"."""
+
+    user_id: str
+    text: str
+    mentions: tuple[str, ...]
+
+
+_NAME_OF_PERSON = re.compile(r"\{\{\s{0,9}name\s{0,9}\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Of a user, of a team, or of all, where both are None. `{{name}}` in the text stands for the name of the person
+    who gets it."""
+
+    id: int
+    name: str
+    text: str
+    user_id: str | None
+    team_id: int | None
+    created_at: datetime
+    updated_at: datetime
+
+    def text_for(self, name: str) -> str:
+        return _NAME_OF_PERSON.sub(lambda _: name, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetOwners:
+    """Whose snippets a caller sees, beside those of all."""
+
+    user_id: str
+    team_ids: tuple[int, ...]
+
+    def include(self, snippet: Snippet) -> bool:
+        if snippet.team_id is not None:
+            return snippet.team_id in self.team_ids
+        return snippet.user_id in (None, self.user_id)
 
 
 class StepKind(StrEnum):
@@ -236,11 +338,13 @@ _ID = re.compile(r"(in|out|send)-([1-9][0-9]{0,17})", re.ASCII)
 
 
 class MessageKind(StrEnum):
-    """A message of a sender, the answer to one, or a message that was sent first."""
+    """A message of a sender, the answer to one, a message that was sent first, or a note. Notes have ids to tell them
+    apart; nothing is done with them by their ids."""
 
     INBOUND = "in"
     ANSWER = "out"
     SENT_FIRST = "send"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
+from domain.audit.model import Action
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Target
 from domain.conversations import validation
 from domain.conversations.choices import offered
-from domain.conversations.history import with_addresses
+from domain.conversations.history import conversation_subject, with_addresses
 from domain.conversations.model import (
     Message,
     MessageId,
@@ -21,6 +22,7 @@ from domain.conversations.model import (
     Timeline,
     parse_message_id,
 )
+from domain.conversations.snippets import SnippetService
 from domain.delivery.model import OPTED_OUT
 from domain.file_names import file_name
 from domain.files import MessageFilesService, StoredFiles
@@ -31,12 +33,14 @@ from domain.paging import LARGEST_LIMIT
 from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
 from domain.rendering import render_answer
 from domain.routing.model import ResultArtifact
+from domain.values import iso_milliseconds
+from ports.audit import Audit
 from ports.capabilities import OpenRequest, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.conversations import MessageStore
 from ports.files import FilePlace
 from ports.instances import InstanceStore
-from ports.outbox import NewSend, SendStore, StoredSend
+from ports.outbox import HeldBy, NewSend, SendStore, StoredSend
 from ports.queue import Sessions
 from ports.system import Ids
 
@@ -52,6 +56,7 @@ OPEN_AGAIN = 10.0
 class _Conversation:
     session_id: str
     target: Target
+    held_by: str | None = None
 
 
 @dataclass(eq=False)
@@ -63,15 +68,16 @@ class SendingService:
     sessions: Sessions
     files: MessageFilesService
     ids: Ids
+    audit: Audit
     public_address: str
 
     async def send(
-        self, user: str, instance: Instance, message: NewMessage, idempotency_key: str = ""
+        self, caller: Caller, instance: Instance, message: NewMessage, idempotency_key: str = ""
     ) -> QueuedSend:
         """Stores a user's message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
 
         Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, the platform
-        takes only templates now, or the person wants no messages).
+        takes only templates now, the person wants no messages, or another user has the conversation).
         """
         channel = self._channel(instance)
         validation.check_message(channel, message)
@@ -91,10 +97,17 @@ class SendingService:
             author=Author.PERSON,
         )
         send = await self._rendered(instance, channel, conversation, answer)
-        taken_by = user if message.session_id is not None and message.take_over else None
-        return await self._store(
-            replace(send, idempotency_key=idempotency_key, digest=digest, taken_by=taken_by, user_id=user)
-        )
+        send = replace(send, idempotency_key=idempotency_key, digest=digest, user_id=caller.user_id)
+        if message.session_id is None or message.take_over is False:
+            return await self._store(send)
+        send = replace(send, taken_by=caller.user_id, forced=message.take_over is True)
+        if conversation.held_by == caller.user_id:
+            return await self._store(send)
+        subject = conversation_subject(instance.id, conversation.session_id)
+        async with self.audit.change(
+            caller, Action.CONVERSATION_TAKEN, subject, {"from": conversation.held_by}
+        ):
+            return await self._store(send)
 
     async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:
         """Stores a resource's answer to be sent to a session id, to an address, or by default to the default one. The
@@ -124,6 +137,12 @@ class SendingService:
         stored = await self.sends.add(send)
         if stored is None:
             raise unknown(send.instance_id)
+        if isinstance(stored, HeldBy):
+            raise Conflict(
+                f"{stored.user_id} has this conversation until {iso_milliseconds(stored.until)}, and nothing was"
+                " sent; send the message with takeOver true to take the conversation over, or false to leave it with"
+                " them"
+            )
         return _queued(stored, send.digest)
 
     def _channel(self, instance: Instance) -> AnyChannel:
@@ -175,7 +194,7 @@ class SendingService:
             if channel.conversation_target is not None:  # the message answers no event
                 continued = channel.conversation_target.continued(channel.target.load(target))
                 target = channel.target.dump(continued)
-            conversation = _Conversation(message.session_id, target)
+            conversation = _Conversation(message.session_id, target, known.held_by)
         if known:
             validation.check_window(channel.template_rules, message, known.silence)
         if channel.takes_opt_outs and await self.sessions.is_opted_out(instance.id, conversation.session_id):
@@ -217,6 +236,7 @@ class MessageService:
     sending: SendingService
     links: StoredFiles
     files: MessageFilesService
+    snippets: SnippetService
 
     @needs(Scope.MESSAGES_SEND)
     async def send(
@@ -224,12 +244,29 @@ class MessageService:
     ) -> QueuedSend:
         """Takes in a message to be sent. The same key within 24 hours gives the same answer, and sends nothing.
 
-        Raises `Invalid`, `Conflict` (the key is another message's, or the platform takes only templates now).
+        Raises `Invalid`, `Conflict` (the key is another message's, the platform takes only templates now, or another
+        user has the conversation).
         """
         instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.ANSWER)
         if idempotency_key is not None:
             validation.check_key(idempotency_key)
-        return await self.sending.send(caller.user_id, instance, message, idempotency_key or "")
+        if message.snippet_id is not None and not message.text:
+            message = await self._with_snippet(caller, instance, message, message.snippet_id)
+        return await self.sending.send(caller, instance, message, idempotency_key or "")
+
+    async def _with_snippet(
+        self, caller: Caller, instance: Instance, message: NewMessage, snippet_id: int
+    ) -> NewMessage:
+        """The message with the text of a snippet. Raises `Invalid`."""
+        try:
+            snippet = await self.snippets.get(caller, snippet_id)
+        except NotFound as unknown_snippet:
+            reason = f"{unknown_snippet.message} to send in place of the text"
+            raise Invalid.of([Fault("snippetId", reason)]) from None
+        name = ""
+        if message.session_id is not None:
+            name = (await self.sending.sends.session(instance.id, message.session_id)).name
+        return replace(message, text=snippet.text_for(name), snippet_id=None)
 
     @needs(Scope.CONVERSATIONS_READ)
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:

@@ -24,6 +24,8 @@ def check_message(channel: Channel[ChannelConfig, ChannelTarget], message: NewMe
     faults = [*_address_faults(message)]
     if not (message.text.strip() or message.files or message.template):
         faults.append(Fault("text", "is required, unless there are files or a template"))
+    if message.snippet_id is not None:
+        faults.append(Fault("snippetId", "takes the place of the text: leave one of both out"))
     if fault := limits.text_fault(message.text, limits.MESSAGE_TEXT):
         faults.append(Fault("text", fault))
     faults += _file_faults(message.files)

@@ -18,8 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from adapters.inbound.grpc import interceptors
 from adapters.inbound.grpc.server import behaviours_of
 from adapters.inbound.mcp import resources
-from adapters.inbound.mcp.server import READING
-from adapters.inbound.mcp.tools import SendMessage
+from adapters.inbound.mcp.server import READING, SENDING
 from adapters.inbound.rest.errors import STATUS
 from adapters.rpc.tables import SERVICES
 from domain.access.model import Caller, Role, Scope
@@ -32,7 +31,7 @@ NONE: Mapping[str, Any] = {"instance_id": None}
 BODY: dict[str, Any] = {"channelId": "http-webhook", "channelName": "Shop", "config": {}}
 NEW = {**BODY, "channelName": "New"}
 SHARED = {"userId": "somebody", "level": 1}
-TOOLS = {kind.name(): kind for kind in (*READING, SendMessage)}
+TOOLS = {kind.name(): kind for kind in (*READING, *SENDING)}
 WATCHING = ("GET /api/agent/events", "Events/Watch")
 ROUTES = {service.descriptor.name + "/" + name: (service, name) for service in SERVICES
           for name in service.descriptor.methods_by_name}  # fmt: skip
@@ -304,6 +303,7 @@ class Everybody:
             "session_id": "s1",
             "message_id": "send-4711",
             "delivery_id": 4711,
+            "snippet_id": 4711,
             "push_id": 4711,
             "source_id": 4711,
             "chunk_id": self.objects["chunk"],
@@ -318,6 +318,8 @@ class Everybody:
         arguments: Mapping[str, Mapping[str, Any]] = {
             "list_conversations {instance}": {"instanceIds": [self.objects["instance"]]},
             "read_conversation": {**instance, "sessionId": "s1"},
+            "change_conversation": {**instance, "sessionId": "s1", "state": "closed"},
+            "add_note": {**instance, "sessionId": "s1", "text": "Hello"},
             "send_message": {**instance, "sessionId": "s1", "text": "Hello"},
             "search_knowledge": {"knowledgeBase": self.objects["base"], "query": "pump"},
             "read_chunk": {"chunkId": self.objects["chunk"]},
@@ -357,6 +359,10 @@ class Everybody:
             f"POST {instance}/check-credentials": checks,
             f"POST {instance}/messages": {"json": {"sessionId": "s1", "text": "Hello"}},
             f"PUT {instance}/conversations/{{session}}/handler": {"json": {"handler": "person"}},
+            f"PUT {instance}/conversations/{{session}}/state": {"json": {"state": "closed"}},
+            f"POST {instance}/conversations/{{session}}/notes": {"json": {"text": "Hello"}},
+            "POST snippets": {"json": {"name": "New", "text": "Hello"}},
+            "PUT snippets/{delivery}": {"json": {"text": "Hello"}},
             "POST dead-letters/replay": letters,
             "POST dead-letters/drop": letters,
             "PUT people/{person}": {"json": {"name": "Renamed"}},
@@ -425,11 +431,15 @@ class Everybody:
             "InstanceService/SetInstancePermission": {"user_id": "somebody", "level": 1},
             "InstanceService/ReleaseUnanswered": {"message_id": 4711},
             "InstanceService/ListVisibleInstances": {"own": True},
-            "MessageService/SendMessage": {"text": "Hello"},
+            "MessageService/SendMessage": {"text": "Hello", "snippet_id": None},
             "MessageService/ListTimelines": {"message_ids": ["send-4711"]},
             "ConversationService/ListConversations": {"query": "", **NONE},
             "ConversationService/ListConversations {instance}": {"query": ""},
             "ConversationService/SetHandler": {"handler": "person"},
+            "ConversationService/ChangeConversation": {"change": {"state": "closed"}},
+            "ConversationService/AddNote": {"text": "Hello"},
+            "SnippetService/CreateSnippet": {"name": "New", "text": "Hello"},
+            "SnippetService/ChangeSnippet": {"text": "Hello"},
             "FeedbackService/ListFeedback {instance}": {"instance_ids": [instance]},
             "MonitoringService/ListDeadLetters": NONE,
             "MonitoringService/GetFigures": {"period": "day", **NONE},

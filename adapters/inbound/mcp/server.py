@@ -16,8 +16,11 @@ from starlette.requests import Request
 from adapters.inbound.mcp import resources
 from adapters.inbound.mcp.knowledge_tools import ListKnowledgeBases, ReadChunk, ReadFile, SearchKnowledge
 from adapters.inbound.mcp.tools import (
+    AddNote,
+    ChangeConversation,
     ListChannels,
     ListConversations,
+    ListSnippets,
     ReadConversation,
     SendMessage,
     ToolCall,
@@ -43,7 +46,10 @@ READING = (
     ListChannels,
     ListConversations,
     ReadConversation,
+    ListSnippets,
 )
+SENDING = (SendMessage, ChangeConversation, AddNote)
+SENDING_NAMES = {kind.name() for kind in SENDING}
 TURN_ON = "set MCP_SEND=true to let MCP clients send messages"
 INSTRUCTIONS = (
     "Switchboard connects chat channels to AI resources and holds knowledge bases. To answer from documents, call"
@@ -62,7 +68,7 @@ def caller_of(context: Context) -> Caller:
 def build_server(gateway: Gateway) -> App:
     """Serves one JSON-RPC message per request, each by a session of its own that ends with the request."""
     services = gateway.use_cases
-    kinds: Sequence[type[ToolCall]] = (*READING, SendMessage) if gateway.options.mcp_send else READING
+    kinds: Sequence[type[ToolCall]] = (*READING, *SENDING) if gateway.options.mcp_send else READING
     kinds_by_name = {kind.name(): kind for kind in kinds}
     tools = [kind.tool() for kind in kinds]
 
@@ -73,7 +79,7 @@ def build_server(gateway: Gateway) -> App:
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         name = params.name
-        if name == SendMessage.name() and name not in kinds_by_name:
+        if name in SENDING_NAMES and name not in kinds_by_name:
             raise MCPError(types.INVALID_PARAMS, f"the tool {name} is turned off here; {TURN_ON}")
         if name not in kinds_by_name:
             reason = f"there is no tool '{name[:100]}'; tools/list names those that there are"

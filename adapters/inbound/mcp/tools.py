@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema
 
 from adapters.inbound.rest.bodies import (
     Answer,
+    Empty,
     Id,
     OptionalTimestamp,
     Text,
@@ -18,12 +19,15 @@ from adapters.inbound.rest.bodies import (
     attribute,
     standard_schema,
 )
+from adapters.inbound.rest.conversations import AddNote as Note
+from adapters.inbound.rest.conversations import ChangeConversation as Change
 from adapters.inbound.rest.conversations import Conversation
 from adapters.inbound.rest.messages import ConversationMessage, MessageQueued
 from adapters.inbound.rest.messages import SendMessage as Message
+from adapters.inbound.rest.snippets import Snippet
 from domain import limits
 from domain.access.model import Caller
-from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
+from domain.conversations.model import ConversationFilter, ConversationState, Handler, MessagesWanted
 from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT
 from domain.use_cases import UseCases
 
@@ -191,11 +195,30 @@ class ListConversations(ToolCall):
         None, description="Only those with (true) or without (false) messages that have no answer yet."
     )
     handler: Handler | None = Field(None, description="Only those that a person or the resource has.")
+    assignee: Text | None = Field(
+        None,
+        max_length=limits.ASSIGNEE,
+        description="Only those of user:ID, team:NAME, me, teams (each team of yours) or none.",
+    )
+    state: ConversationState | None = None
+    label: Text | None = Field(None, max_length=limits.LABEL)
+    wantsPerson: bool = Field(
+        False, description="Only those that ask for a person and nobody has taken over."
+    )
     limit: Limit = 20
     cursor: Cursor = None
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
-        criteria = ConversationFilter(self.query, self.waiting, self.handler, tuple(self.instanceIds))
+        criteria = ConversationFilter(
+            self.query,
+            self.waiting,
+            self.handler,
+            tuple(self.instanceIds),
+            assignee=self.assignee,
+            state=self.state,
+            label=self.label,
+            wants_person=self.wantsPerson,
+        )
         page = await services.conversations.list(caller, criteria, self.limit, self.cursor)
         conversations = [Conversation.model_validate(item) for item in page.items]
         return ConversationList(conversations=conversations, next=page.next)
@@ -258,3 +281,63 @@ class SendMessage(ToolCall, Message):
         return MessageQueued.model_validate(
             await services.messages.send(caller, self.instanceId, self.message(), key)
         )
+
+
+class ChangeConversation(ToolCall, Change):
+    """Assigns a conversation to a user or a team, snoozes, closes or opens it, or sets its labels. What is left out
+    stays. The person on the other side sees nothing of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    TITLE: ClassVar = "Change a conversation"
+    ANSWER: ClassVar = Empty
+    SENDS: ClassVar = True
+
+    instanceId: InstanceId
+    sessionId: SessionId
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        await services.teamwork.change(caller, self.instanceId, self.sessionId, self.change())
+        return Empty()
+
+
+class AddNote(ToolCall, Note):
+    """Adds a note to a conversation, which only those who work on it read: it is sent to nobody. @name names a
+    user or a team."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    TITLE: ClassVar = "Add a note"
+    ANSWER: ClassVar = ShownMessage
+    SENDS: ClassVar = True
+
+    instanceId: InstanceId
+    sessionId: SessionId
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        note = await services.teamwork.add_note(caller, self.instanceId, self.sessionId, self.text)
+        return ShownMessage.model_validate(note)
+
+
+class SnippetList(Answer):
+    snippets: list[Snippet]
+    next: int | None
+
+
+class ListSnippets(ToolCall):
+    """Lists answers that are written beforehand: your own, those of your teams and those of all. send_message sends
+    one by its snippetId."""
+
+    TITLE: ClassVar = "List snippets"
+    ANSWER: ClassVar = SnippetList
+
+    query: Text = Field(
+        "", max_length=limits.CONVERSATION_QUERY, description="A part of the name or the text."
+    )
+    limit: Limit = 20
+    cursor: WholeNumber = Field(0, ge=0, le=2**63 - 1, description="The value of next in the answer before.")
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        page = await services.snippets.list(caller, self.query, self.cursor, self.limit)
+        snippets = [Snippet.model_validate(item) for item in page.items]
+        return SnippetList(snippets=snippets, next=page.next)

@@ -64,6 +64,10 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_empty(value: object) -> bool:
+    return not value
+
+
 def text_of(value: Any) -> Any:
     if isinstance(value, str):
         try:

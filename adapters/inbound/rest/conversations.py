@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import Field
+from pydantic import AwareDatetime, Field, WithJsonSchema
 
 from adapters.inbound.rest import bodies
 from adapters.inbound.rest.instances import BASE
@@ -23,7 +23,16 @@ from adapters.inbound.rest.routing import (
 )
 from domain import limits
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
-from domain.conversations.model import ConversationFilter, ConversationView, Handler, Message, MessagesWanted
+from domain.conversations.model import (
+    ConversationCounts,
+    ConversationFilter,
+    ConversationState,
+    ConversationUpdate,
+    ConversationView,
+    Handler,
+    Message,
+    MessagesWanted,
+)
 from domain.paging import Page
 
 Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last one.")]
@@ -66,7 +75,15 @@ class Conversation(bodies.Answer):
         examples=["team:support"],
     )
     labels: list[str] = Field(examples=[["sale"]])
-    state: Literal["open", "closed"] = Field(description="A closed one is open again once the person writes.")
+    state: ConversationState = Field(
+        description="A closed or snoozed one is open again once the person writes.", examples=["open"]
+    )
+    snoozedUntil: bodies.OptionalTimestamp = Field(
+        description="When a snoozed conversation is open again; null where it is not snoozed."
+    )
+    wantsPerson: bool = Field(
+        description="Whether a person is asked for, and nobody has taken it over.", examples=[False]
+    )
 
 
 class ConversationList(bodies.Answer):
@@ -92,6 +109,57 @@ class SetHandler(bodies.Body):
         " where it is not given.",
         examples=[60],
     )
+
+
+Time = Annotated[AwareDatetime, WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40})]
+
+
+class ChangeConversation(bodies.StrictBody):
+    assignee: bodies.Text | None = Field(
+        None,
+        min_length=1,
+        max_length=limits.ASSIGNEE,
+        description="`user:ID` (of somebody who may answer here), `team:` with an id or a name, or `me`; null for"
+        " nobody.",
+        examples=["team:support"],
+    )
+    state: ConversationState | None = Field(None, examples=["snoozed"])
+    snoozedUntil: Time | None = Field(
+        None,
+        description="When a snoozed conversation is open again, at most a year from now; required with `snoozed`.",
+        examples=[bodies.AT],
+    )
+    labels: list[bodies.Text] | None = Field(
+        None, description="All labels from then on; at most 50.", examples=[["sale"]]
+    )
+
+    def change(self) -> ConversationUpdate:
+        """Null is nobody, where it is given."""
+        assignee = self.assignee or "" if "assignee" in self.model_fields_set else None
+        labels = None if self.labels is None else tuple(self.labels)
+        return ConversationUpdate(assignee, self.state, self.snoozedUntil, labels)
+
+
+class AddNote(bodies.StrictBody):
+    text: bodies.Text = Field(
+        min_length=1,
+        max_length=limits.MESSAGE_TEXT,
+        description="`@name` names a user, by id or by name without blanks, or a team.",
+        examples=["@bob: she has called before."],
+    )
+
+
+class Counts(bodies.Answer):
+    mine: int = Field(description="Open ones that are assigned to you.", examples=[3])
+    teams: int = Field(description="Open ones that are assigned to your teams.", examples=[12])
+    unassigned: int = Field(description="Open ones of nobody.", examples=[8])
+    open: int = Field(examples=[40])
+    snoozed: int = Field(examples=[2])
+    closed: int = Field(examples=[1000])
+    wantsPerson: int = Field(
+        description="Those for which a person is asked for, and which nobody has taken over.", examples=[4]
+    )
+    failed: int = Field(description="Those with a message that was given up.", examples=[0])
 
 
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
@@ -132,7 +200,8 @@ async def _search(
         EmptyIsNone,
         Query(
             max_length=limits.ASSIGNEE,
-            description="Only those of this user or team.",
+            description="Only those of this assignee: `user:ID`, `team:` with an id or a name, `me`, `teams`"
+            " (each team of yours) or `none`.",
             examples=["team:support"],
         ),
     ] = None,
@@ -142,19 +211,45 @@ async def _search(
         Query(max_length=limits.LABEL, description="Only those with this label.", examples=["sale"]),
     ] = None,
     state: Annotated[
-        Literal["open", "closed"] | None,
+        ConversationState | None,
         EmptyIsNone,
-        Query(description="Only those that are open, or closed.", examples=["open"]),
+        Query(description="Only those in this state.", examples=["open"]),
     ] = None,
+    channel: Annotated[
+        str | None,
+        EmptyIsNone,
+        Query(
+            alias="channelId",
+            max_length=limits.CHANNEL_ID,
+            description="Only those of instances of this channel.",
+            examples=["workspace-chat"],
+        ),
+    ] = None,
+    wants_person: Annotated[
+        bool,
+        EmptyIsFalse,
+        Query(
+            alias="wantsPerson",
+            description="Only those for which a person is asked for, and which nobody has taken over.",
+            examples=[True],
+        ),
+    ] = False,
+    failed: Annotated[
+        bool,
+        EmptyIsFalse,
+        Query(description="Only those with a message that was given up.", examples=[True]),
+    ] = False,
 ) -> ConversationFilter:
-    is_closed = None if state is None else state == "closed"
     return ConversationFilter(
         query,
         waiting,
         Handler(handler) if handler else None,
         assignee=assignee,
         label=label,
-        is_closed=is_closed,
+        state=state,
+        channel_id=channel,
+        wants_person=wants_person,
+        failed=failed,
     )
 
 
@@ -177,6 +272,17 @@ async def list_all_conversations(
     Otherwise as the list of one instance."""
     search = replace(search, instance_ids=tuple(instances))
     return await call.services.conversations.list(call.caller, search, page.limit, page.cursor)
+
+
+@router.get(
+    "/api/agent/conversations/counts",
+    response_model=Counts,
+    responses=errors(400),
+    summary="How many conversations each view shows",
+)
+async def count_conversations(call: Call) -> ConversationCounts:
+    """Of the conversations that the caller sees, each view counted up to 1000."""
+    return await call.services.teamwork.counts(call.caller)
 
 
 @router.get(
@@ -237,6 +343,34 @@ async def set_handler(call: Call, instance: InstanceId, session: SessionId, body
     has answered. A message that the resource is working on is finished."""
     handler = Handler(body.handler)
     await call.services.conversations.set_handler(call.caller, instance, session, handler, body.minutes)
+
+
+@owned.put(
+    CONVERSATION + "/state",
+    status_code=204,
+    responses=errors(400, 403, 404),
+    summary="Assign, snooze, close, open or label a conversation",
+)
+async def change_conversation(
+    call: Call, instance: InstanceId, session: SessionId, body: ChangeConversation
+) -> None:
+    """Fields that are left out stay. Who has the conversation passes it on with the assignee: another user has it
+    from then on; with a team or nobody it wants a person. A snoozed or closed conversation is open again once the
+    person writes."""
+    await call.services.teamwork.change(call.caller, instance, session, body.change())
+
+
+@owned.post(
+    CONVERSATION + "/notes",
+    status_code=201,
+    response_model=ConversationMessage,
+    responses=errors(400, 403, 404),
+    summary="Add a note",
+)
+async def add_note(call: Call, instance: InstanceId, session: SessionId, body: AddNote) -> Message:
+    """A note stands among the messages of the conversation, for those who work on it: it is sent to nobody, and the
+    resource does not get it. It is erased with the conversation."""
+    return await call.services.teamwork.add_note(call.caller, instance, session, body.text)
 
 
 @router.delete(CONVERSATION, status_code=204, responses=errors(403, 404), summary="Erase a conversation")

@@ -45,6 +45,7 @@ ABSENT = {
     "personId": "there is no person {}",
     "pushId": "there is no push {}",
     "requestId": "there is no request {}",
+    "snippetId": "there is no snippet {}",
     "sourceId": NO_SOURCE,
     "subscriptionId": "there is no subscription {}",
     "teamId": "there is no team {}",

@@ -36,10 +36,11 @@ messageId, inReplyTo, requestId, text, author; `message.failed` messageId, reque
 `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent`
 messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId,
 messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy,
-decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource,
-messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId,
-files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount,
-spent, currency; `notification.created` notificationId, notification, userId.
+decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, snoozedUntil,
+resource and messageId, or userId; `conversation.note` messageId, userId, mentions; `instance.health` healthy,
+activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field,
+value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency;
+`notification.created` notificationId, notification, userId.
 """
 
 router = APIRouter(tags=["events"])

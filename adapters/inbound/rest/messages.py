@@ -12,9 +12,11 @@ from adapters.inbound.rest.bodies import (
     Answer,
     Body,
     Done,
+    Id,
     OptionalTimestamp,
     Text,
     Timestamp,
+    is_empty,
     is_none,
 )
 from adapters.inbound.rest.instances import BASE
@@ -99,10 +101,15 @@ class SendMessage(Body):
     template: TemplateToSend | None = Field(
         None, description="Takes the place of text and files where the platform has templates (WhatsApp)."
     )
-    takeOver: bool = Field(
-        True,
-        description="With sessionId: a person answers the conversation from now on, for "
-        f"{HANDLER_MINUTES} minutes after their last message. false: it stays with whoever has it.",
+    takeOver: bool | None = Field(
+        None,
+        description="With sessionId: you answer the conversation from now on, for "
+        f"{HANDLER_MINUTES} minutes after your last message, and are its assignee; 409, and nothing is sent, where"
+        " another user has it. true: you take it from them. false: it stays with whoever has it.",
+    )
+
+    snippetId: Id | None = Field(
+        None, description="The snippet whose text is sent, in place of text.", examples=[7]
     )
 
     def message(self) -> NewMessage:
@@ -115,6 +122,7 @@ class SendMessage(Body):
             choices=tuple(Choice(choice.label, choice.value) for choice in self.choices),
             template=self.template.value() if self.template else None,
             take_over=self.takeOver,
+            snippet_id=self.snippetId,
         )
 
 
@@ -137,7 +145,10 @@ class MessageFile(Answer):
 class ConversationMessage(Answer):
     id: str = Field(examples=["send-7"])
     sessionId: str = Field(examples=["C0123456789"])
-    direction: Literal["in", "out"] = Field(examples=["out"])
+    direction: Literal["in", "out", "note"] = Field(
+        description="A note is read by those who work on the conversation alone; it is never sent.",
+        examples=["out"],
+    )
     text: str = Field(examples=["Your order 4711 is ready."])
     files: list[MessageFile]
     author: AuthorName = Field(examples=["person"])
@@ -160,6 +171,12 @@ class ConversationMessage(Answer):
         description="Of an answer: why that resource was asked, where it is not the instance's own.",
         examples=["route 2, language de"],
         exclude_if=is_none,
+    )
+    userId: str | None = Field(description="Of a note: who wrote it.", examples=["ann"], exclude_if=is_none)
+    mentions: list[str] = Field(
+        description="Of a note: whom it names by `@name`, as `user:ID` or `team:ID`.",
+        examples=[["user:bob"]],
+        exclude_if=is_empty,
     )
 
 
@@ -241,7 +258,8 @@ async def send_message(
     """Sends a message that answers none: to a known conversation (`sessionId`), to the platform's own address (`to`),
     or to the instance's default address. It is delivered as answers are. The same `Idempotency-Key` within 24 hours
     gives the same answer and sends nothing; 409 with another body. 409 too where the platform takes only templates
-    now: WhatsApp, 24 hours after the person last wrote."""
+    now (WhatsApp, 24 hours after the person last wrote), and where another user has the conversation: see
+    `takeOver`."""
     return await call.services.messages.send(call.caller, instance, body.message(), key)
 
 

@@ -143,7 +143,8 @@ def _handler(_: EventRow, __: Document) -> Document:
 
 
 def _changed(row: EventRow, _: Document) -> Document:
-    return {"messageId": _id(MessageKind.INBOUND, row.ref)}
+    """The message whose answer changed the conversation, where one did."""
+    return {"messageId": _id(MessageKind.INBOUND, row.ref)} if row.ref is not None else {}
 
 
 _CONTENTS = {

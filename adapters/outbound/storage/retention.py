@@ -153,6 +153,7 @@ def rules(times: Times) -> Iterator[Rule]:
         "finished_at IS NOT NULL AND status <> 0",
     )
     yield Rule("messages sent first", "send", "id", "created_at", messages, "send_by_age")
+    yield Rule("notes", "conversation_note", "id", "created_at", messages, "conversation_note_by_age")
     yield Rule("feedback", "feedback", "id", "at", messages, "feedback_by_age")
     sent = f"status = {MessageStatus.SENT}"
     yield Rule("sent messages", "outbox", "id", "finished_at", REDELIVERY, "outbox_finished", sent)

@@ -51,12 +51,12 @@ SELECT form FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session
 -- the message that offered the choices. Primary key.
 INSERT INTO queue AS q (
     kind, instance_id, session_key, pending, due_at, held_until, handler_minutes, held_by, held_by_until,
-    form, assignee, labels, closed_at, opened_at
+    form, assignee, labels, closed_at, snoozed_until, opened_at
 )
 SELECT kind, instance_id, %(new)s, 0, now(), CASE WHEN held_until > now() THEN held_until END, handler_minutes,
-    held_by, held_by_until, %(form)s::text, assignee, labels, closed_at, opened_at
+    held_by, held_by_until, %(form)s::text, assignee, labels, closed_at, snoozed_until, opened_at
 FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(old)s
-    AND (held_until > now() OR num_nonnulls(%(form)s::text, assignee, labels, closed_at) > 0)
+    AND (held_until > now() OR num_nonnulls(%(form)s::text, assignee, labels, closed_at, snoozed_until) > 0)
 ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     held_until = coalesce(excluded.held_until, q.held_until),
     handler_minutes = CASE WHEN excluded.held_until IS NULL THEN q.handler_minutes ELSE excluded.handler_minutes END,

@@ -132,7 +132,7 @@ queue = table(
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
     *optional(Text, "offered held_by form assignee"),
-    *optional(Timestamp, "held_by_until closed_at opened_at"),
+    *optional(Timestamp, "held_by_until closed_at snoozed_until opened_at"),
     *optional(ARRAY(Text), "labels"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
     index(
@@ -152,6 +152,30 @@ queue = table(
         "",
         *map(text, ("(instance_id + 0)", "touched_at", "session_key")),
         where="kind = 0 AND closed_at IS NOT NULL",
+    ),
+    index(
+        "queue_open",
+        "",
+        *map(text, ("(instance_id + 0)", "touched_at", "session_key")),
+        where="kind = 0 AND closed_at IS NULL",
+    ),
+    index(
+        "queue_open_by_assignee",
+        "",
+        *map(text, ("(instance_id + 0)", "assignee", "touched_at", "session_key")),
+        where="kind = 0 AND closed_at IS NULL",
+    ),
+    index(
+        "queue_snoozed",
+        "",
+        *map(text, ("(instance_id + 0)", "touched_at", "session_key")),
+        where="kind = 0 AND snoozed_until IS NOT NULL",
+    ),
+    index(
+        "queue_held",
+        "",
+        *map(text, ("(instance_id + 0)", "touched_at", "session_key")),
+        where="kind = 0 AND held_until IS NOT NULL",
     ),
     Index("queue_labelled", "labels", postgresql_using="gin", postgresql_where=text("labels IS NOT NULL")),
     index("queue_due", "kind due_at", where="pending > 0"),
@@ -367,6 +391,7 @@ team = table(
     Column("name", Text, nullable=False, unique=True),
     *required(Timestamp, "created_at"),
     *optional(Text, "hours away_text"),
+    index("team_by_name", "", text("lower(name)")),
 )
 
 team_member = table(
@@ -802,4 +827,27 @@ notification_delivery = table(
     *required(Integer, "attempts"),
     index("notification_delivery_due", "due_at"),
     index("notification_delivery_by_user", "user_id way due_at"),
+)
+
+conversation_note = table(
+    "conversation_note",
+    identity(),
+    _instance(),
+    *required(Text, "session_key user_id text"),
+    Column("mentions", ARRAY(Text), nullable=False),
+    *required(Timestamp, "created_at"),
+    index("conversation_note_by_session", "instance_id session_key id"),
+    index("conversation_note_by_age", "created_at"),
+)
+
+snippet = table(
+    "snippet",
+    identity(),
+    *optional(Text, "user_id"),
+    Column("team_id", ForeignKey("team.id", ondelete="CASCADE")),
+    *required(Text, "name text"),
+    *required(Timestamp, "created_at updated_at"),
+    index("snippet_by_user", "user_id id", where="user_id IS NOT NULL"),
+    index("snippet_by_team", "team_id id", where="team_id IS NOT NULL"),
+    index("snippet_of_all", "id", where="user_id IS NULL AND team_id IS NULL"),
 )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
-from sqlalchemy import Update, and_, delete, func, literal, or_, select, update
+from sqlalchemy import Update, and_, delete, func, literal, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import Insert, aggregate_order_by, insert
 
 from adapters.outbound.storage.codec import storable
@@ -26,6 +26,8 @@ from adapters.outbound.storage.tables import (
     person,
     privacy_request,
     provider_account,
+    queue,
+    snippet,
     team,
     team_member,
     verification_code,
@@ -41,6 +43,8 @@ USER = columns_of(app_user, "id name email role state created_at last_seen_at")
 SEEN_AGAIN = timedelta(minutes=5)
 """How exact it is when a user was last seen."""
 users = app_user.c
+MOST_NAMED = 50
+"""Users, or teams, that one text may name."""
 
 OWNED = (
     (channel_instance, "user_id"),
@@ -57,6 +61,7 @@ HELD = (
     (kb_permission, "user_id"),
     (agent_permission, "user_id"),
     (notification, "user_id"),
+    (snippet, "user_id"),
     (verified_identity, "user_id"),
     (provider_account, "user_id"),
     (invitation, "user_id"),
@@ -136,6 +141,15 @@ class PostgresUsers:
         except psycopg.errors.UniqueViolation:
             raise _taken_email() from None
 
+    async def named(self, names: Sequence[str]) -> Sequence[User]:
+        """All users are looked at: few are named so seldom that an index would not pay."""
+        plain = func.lower(func.replace(users.name, " ", ""))
+        called = or_(func.lower(users.id).in_(names), plain.in_(names))
+        rows = await self._database.fetch(
+            select(*USER).where(called, users.state == UserState.ACTIVE).order_by(users.id).limit(MOST_NAMED)
+        )
+        return [user for row in rows if (user := _user(row))]
+
     async def appear(self, user_id: str, now: datetime) -> User:
         user = await self.find(user_id)
         if user is None or user.last_seen_at is None or now - user.last_seen_at > SEEN_AGAIN:
@@ -178,6 +192,8 @@ class PostgresUsers:
                     await _check_owns_nothing(connection, user_id)
                 else:
                     await _hand_over(connection, user_id, successor)
+                heir = None if successor is None else f"user:{successor}"
+                await connection.run(_reassigned(f"user:{user_id}", heir))
                 for table, column in HELD:
                     await connection.run(delete(table).where(table.c[column] == user_id))
         except psycopg.errors.UniqueViolation:
@@ -232,6 +248,11 @@ class PostgresTeams:
     async def find(self, team_id: int) -> Team | None:
         teams = await self._read(team.c.id == team_id, 1)
         return teams[0] if teams else None
+
+    async def named(self, names: Sequence[str]) -> Sequence[Team]:
+        """As those of users."""
+        plain = func.lower(func.replace(team.c.name, " ", ""))
+        return await self._read(or_(func.lower(team.c.name).in_(names), plain.in_(names)), MOST_NAMED)
 
     async def list(self, user_id: str | None, after: int, limit: int) -> Sequence[Team]:
         listed = team.c.id > after
@@ -310,14 +331,24 @@ class PostgresTeams:
             self._changed()
         return changes
 
+    @retried
     async def remove(self, team_id: int) -> bool:
-        removed = await self._database.execute(delete(team).where(team.c.id == team_id)) == 1
+        async with self._database.transaction() as connection:
+            removed = (await connection.run(delete(team).where(team.c.id == team_id))).rowcount == 1
+            await connection.run(_reassigned(f"team:{team_id}", None))
         self._changed()
         return removed
 
 
 def members_of(user_ids: Sequence[str] | None, leads: Sequence[bool] | None) -> tuple[TeamMember, ...]:
     return tuple(map(TeamMember, user_ids or (), leads or ()))
+
+
+def _reassigned(assignee: str, successor: str | None) -> Update:
+    """Gives the conversations of an assignee to another one, or to nobody. Index `queue_assigned`."""
+    place = literal_column("queue.instance_id + 0") == channel_instance.c.id
+    assigned = and_(queue.c.kind == 0, place, queue.c.assignee == assignee)
+    return update(queue).where(assigned).values(assignee=successor)
 
 
 async def _set_members(connection: Connection, team_id: int, members: Sequence[TeamMember]) -> None:

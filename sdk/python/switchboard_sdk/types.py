@@ -24,6 +24,10 @@ class Actor(TypedDict):
     address: str
 
 
+class AddNote(TypedDict):
+    text: str
+
+
 class AddPages(TypedDict):
     url: str
     every: NotRequired[float | None]
@@ -156,6 +160,11 @@ class BudgetRecord(TypedDict):
     percent: float
 
 
+class ChangeSnippet(TypedDict):
+    name: NotRequired[str | None]
+    text: NotRequired[str | None]
+
+
 InstanceId: TypeAlias = int
 
 
@@ -260,17 +269,12 @@ class ConversationSender(TypedDict):
     userId: str | None
 
 
+ConversationState: TypeAlias = Literal["open", "snoozed", "closed"]
+
+
 class Cooldown(TypedDict):
     seconds: float
     conversations: int
-
-
-class Counts(TypedDict):
-    received: int
-    answered: int
-    failed: int
-    p50Seconds: float | None
-    p95Seconds: float | None
 
 
 class CreateInvitation(TypedDict):
@@ -306,6 +310,13 @@ class CreateKnowledgeBase(TypedDict):
     name: str
     description: NotRequired[str | None]
     kb_manifest: NotRequired[dict[str, Any] | None]
+
+
+class CreateSnippet(TypedDict):
+    name: str
+    text: str
+    teamId: NotRequired[int | None]
+    forAll: NotRequired[bool]
 
 
 class CreateSubscription(TypedDict):
@@ -388,7 +399,7 @@ class DeliveryRecord(TypedDict):
     nextAttemptAt: str | None
 
 
-Direction: TypeAlias = Literal["in", "out"]
+Direction: TypeAlias = Literal["in", "out", "note"]
 
 
 class Done(TypedDict):
@@ -437,19 +448,6 @@ class ExplainedHit(TypedDict):
 class FieldFault(TypedDict):
     field: str
     message: str
-
-
-class FigurePoint(TypedDict):
-    at: str
-    counts: Counts
-
-
-class FigureReport(TypedDict):
-    period: Literal["hour", "day"]
-    stepSeconds: int
-    until: str
-    total: Counts
-    points: list[FigurePoint]
 
 
 class FileFormat(TypedDict):
@@ -948,6 +946,21 @@ class SetupInstructions(TypedDict):
     docsUrl: str
 
 
+class Snippet(TypedDict):
+    id: int
+    name: str
+    text: str
+    userId: str | None
+    teamId: int | None
+    createdAt: str
+    updatedAt: str
+
+
+class SnippetList(TypedDict):
+    snippets: list[Snippet]
+    next: int | None
+
+
 class Socket(TypedDict):
     channelId: str
     channelName: str
@@ -1202,6 +1215,25 @@ class Voter(TypedDict):
 Way: TypeAlias = Literal["mail", "message"]
 
 
+class AdaptersInboundRestConversationsCounts(TypedDict):
+    mine: int
+    teams: int
+    unassigned: int
+    open: int
+    snoozed: int
+    closed: int
+    wantsPerson: int
+    failed: int
+
+
+class AdaptersInboundRestMonitoringCounts(TypedDict):
+    received: int
+    answered: int
+    failed: int
+    p50Seconds: float | None
+    p95Seconds: float | None
+
+
 class ErrorBody(TypedDict):
     error: str
 
@@ -1258,6 +1290,13 @@ class AskRequest(TypedDict):
 class BudgetList(TypedDict):
     budgets: list[BudgetRecord]
     next: int | None
+
+
+class ChangeConversation(TypedDict):
+    assignee: NotRequired[str | None]
+    state: NotRequired[ConversationState | None]
+    snoozedUntil: NotRequired[str | None]
+    labels: NotRequired[list[str] | None]
 
 
 class ChangeTeam(TypedDict):
@@ -1320,7 +1359,9 @@ class Conversation(TypedDict):
     pendingConfirmation: bool
     assignee: str | None
     labels: list[str]
-    state: Literal["open", "closed"]
+    state: ConversationState
+    snoozedUntil: str | None
+    wantsPerson: bool
 
 
 class ConversationList(TypedDict):
@@ -1331,7 +1372,7 @@ class ConversationList(TypedDict):
 class ConversationMessage(TypedDict):
     id: str
     sessionId: str
-    direction: Literal["in", "out"]
+    direction: Literal["in", "out", "note"]
     text: str
     files: list[MessageFile]
     author: Literal["sender", "resource", "person", "system"]
@@ -1342,6 +1383,8 @@ class ConversationMessage(TypedDict):
     senderName: str
     resource: NotRequired[str | None]
     route: NotRequired[str | None]
+    userId: NotRequired[str | None]
+    mentions: NotRequired[list[str]]
 
 
 class CreateTeam(TypedDict):
@@ -1389,6 +1432,19 @@ class FeedbackRecord(TypedDict):
     resource: str | None
     route: str | None
     citations: list[CitedPassage]
+
+
+class FigurePoint(TypedDict):
+    at: str
+    counts: AdaptersInboundRestMonitoringCounts
+
+
+class FigureReport(TypedDict):
+    period: Literal["hour", "day"]
+    stepSeconds: int
+    until: str
+    total: AdaptersInboundRestMonitoringCounts
+    points: list[FigurePoint]
 
 
 class FileAnswer(TypedDict):
@@ -1579,7 +1635,8 @@ class SendMessage(TypedDict):
     files: NotRequired[list[FileToSend]]
     choices: NotRequired[list[ChoiceToSend]]
     template: NotRequired[TemplateToSend | None]
-    takeOver: NotRequired[bool]
+    takeOver: NotRequired[bool | None]
+    snippetId: NotRequired[int | None]
 
 
 class SettingsAnswer(TypedDict):

@@ -441,6 +441,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/conversations/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many conversations each view shows
+         * @description Of the conversations that the caller sees, each view counted up to 1000.
+         */
+        get: operations["count_conversations_api_agent_conversations_counts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/channel-instances/{instanceId}/conversations": {
         parameters: {
             query?: never;
@@ -516,7 +536,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Sends a message that answers none: to a known conversation (`sessionId`), to the platform's own address (`to`), or to the instance's default address. It is delivered as answers are. The same `Idempotency-Key` within 24 hours gives the same answer and sends nothing; 409 with another body. 409 too where the platform takes only templates now: WhatsApp, 24 hours after the person last wrote.
+         * @description Sends a message that answers none: to a known conversation (`sessionId`), to the platform's own address (`to`), or to the instance's default address. It is delivered as answers are. The same `Idempotency-Key` within 24 hours gives the same answer and sends nothing; 409 with another body. 409 too where the platform takes only templates now (WhatsApp, 24 hours after the person last wrote), and where another user has the conversation: see `takeOver`.
          */
         post: operations["send_message_api_agent_channel_instances__instanceId__messages_post"];
         delete?: never;
@@ -565,6 +585,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/channel-instances/{instanceId}/conversations/{sessionId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Assign, snooze, close, open or label a conversation
+         * @description Fields that are left out stay. Who has the conversation passes it on with the assignee: another user has it from then on; with a team or nobody it wants a person. A snoozed or closed conversation is open again once the person writes.
+         */
+        put: operations["change_conversation_api_agent_channel_instances__instanceId__conversations__sessionId__state_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/channel-instances/{instanceId}/conversations/{sessionId}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a note
+         * @description A note stands among the messages of the conversation, for those who work on it: it is sent to nobody, and the resource does not get it. It is erased with the conversation.
+         */
+        post: operations["add_note_api_agent_channel_instances__instanceId__conversations__sessionId__notes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/channel-instances/{instanceId}/messages/{messageId}": {
         parameters: {
             query?: never;
@@ -600,6 +660,58 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/snippets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Snippets
+         * @description Your own, those of your teams and those of all; ordered by id.
+         */
+        get: operations["list_snippets_api_agent_snippets_get"];
+        put?: never;
+        /**
+         * Write a snippet
+         * @description Your own, unless it is of a team that you are a member of, or of all.
+         */
+        post: operations["create_snippet_api_agent_snippets_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/snippets/{snippetId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One snippet
+         * @description 404 for what belongs to others.
+         */
+        get: operations["get_snippet_api_agent_snippets__snippetId__get"];
+        /**
+         * Change a snippet
+         * @description Fields that are left out stay. Snippets of all are changed by admins.
+         */
+        put: operations["change_snippet_api_agent_snippets__snippetId__put"];
+        post?: never;
+        /**
+         * Delete a snippet
+         * @description Messages that were sent with it stay as they are.
+         */
+        delete: operations["delete_snippet_api_agent_snippets__snippetId__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -922,7 +1034,7 @@ export interface paths {
         };
         /**
          * Events as they happen, as Server-Sent Events
-         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, resource, messageId; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency; `notification.created` notificationId, notification, userId.
+         * @description What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset` stands where events between the cursor and it are gone: they are older than EVENT_DAYS. The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered` messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `message.feedback` rating, sender, messageId, inReplyTo, requestId, text, author, resource; `delivery.sent` messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId, messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy, decider; `conversation.handler` handler, minutes; `conversation.changed` assignee, labels, state, snoozedUntil, resource and messageId, or userId; `conversation.note` messageId, userId, mentions; `instance.health` healthy, activity, error; `upload.ready` and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value; `budget.reached` budgetId, percent, month, userId, resourceId, amount, spent, currency; `notification.created` notificationId, notification, userId.
          */
         get: operations["watch_api_agent_events_get"];
         put?: never;
@@ -2669,6 +2781,14 @@ export interface components {
              */
             address: string;
         };
+        /** AddNote */
+        AddNote: {
+            /**
+             * Text
+             * @description `@name` names a user, by id or by name without blanks, or a team.
+             */
+            text: string;
+        };
         /** AddPages */
         AddPages: {
             /**
@@ -3132,6 +3252,32 @@ export interface components {
              */
             percent: number;
         };
+        /** ChangeConversation */
+        ChangeConversation: {
+            /**
+             * Assignee
+             * @description `user:ID` (of somebody who may answer here), `team:` with an id or a name, or `me`; null for nobody.
+             */
+            assignee?: string | null;
+            state?: components["schemas"]["ConversationState"] | null;
+            /**
+             * Snoozeduntil
+             * @description When a snoozed conversation is open again, at most a year from now; required with `snoozed`.
+             */
+            snoozedUntil?: string | null;
+            /**
+             * Labels
+             * @description All labels from then on; at most 50.
+             */
+            labels?: string[] | null;
+        };
+        /** ChangeSnippet */
+        ChangeSnippet: {
+            /** Name */
+            name?: string | null;
+            /** Text */
+            text?: string | null;
+        };
         /** ChangeSubscription */
         ChangeSubscription: {
             /**
@@ -3565,12 +3711,18 @@ export interface components {
             assignee: string | null;
             /** Labels */
             labels: string[];
+            /** @description A closed or snoozed one is open again once the person writes. */
+            state: components["schemas"]["ConversationState"];
             /**
-             * State
-             * @description A closed one is open again once the person writes.
-             * @enum {string}
+             * Snoozeduntil
+             * @description When a snoozed conversation is open again; null where it is not snoozed.
              */
-            state: "open" | "closed";
+            snoozedUntil: string | null;
+            /**
+             * Wantsperson
+             * @description Whether a person is asked for, and nobody has taken it over.
+             */
+            wantsPerson: boolean;
         };
         /** ConversationList */
         ConversationList: {
@@ -3593,9 +3745,10 @@ export interface components {
             sessionId: string;
             /**
              * Direction
+             * @description A note is read by those who work on the conversation alone; it is never sent.
              * @enum {string}
              */
-            direction: "in" | "out";
+            direction: "in" | "out" | "note";
             /** Text */
             text: string;
             /** Files */
@@ -3635,6 +3788,16 @@ export interface components {
              * @description Of an answer: why that resource was asked, where it is not the instance's own.
              */
             route?: string | null;
+            /**
+             * Userid
+             * @description Of a note: who wrote it.
+             */
+            userId?: string | null;
+            /**
+             * Mentions
+             * @description Of a note: whom it names by `@name`, as `user:ID` or `team:ID`.
+             */
+            mentions?: string[];
         };
         /** ConversationSender */
         ConversationSender: {
@@ -3651,6 +3814,12 @@ export interface components {
              */
             userId: string | null;
         };
+        /**
+         * ConversationState
+         * @description A snoozed conversation is open again at its time; a message of the person opens a snoozed or closed one.
+         * @enum {string}
+         */
+        ConversationState: "open" | "snoozed" | "closed";
         /** Cooldown */
         Cooldown: {
             /**
@@ -3663,31 +3832,6 @@ export interface components {
              * @description Conversations in which nothing is sent for a while.
              */
             conversations: number;
-        };
-        /** Counts */
-        Counts: {
-            /** Received */
-            received: number;
-            /**
-             * Answered
-             * @description Answers that reached the platform.
-             */
-            answered: number;
-            /**
-             * Failed
-             * @description Messages of both directions that were given up.
-             */
-            failed: number;
-            /**
-             * P50Seconds
-             * @description From a message to its answer: half of the answers took at most so long.
-             */
-            p50Seconds: number | null;
-            /**
-             * P95Seconds
-             * @description 95 % of the answers took at most so long.
-             */
-            p95Seconds: number | null;
         };
         /** CreateInstance */
         CreateInstance: {
@@ -3787,6 +3931,27 @@ export interface components {
             kb_manifest?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** CreateSnippet */
+        CreateSnippet: {
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description Markdown; `{{name}}` stands for the name of the person who gets it.
+             */
+            text: string;
+            /**
+             * Teamid
+             * @description Of this team; without it your own.
+             */
+            teamId?: number | null;
+            /**
+             * Forall
+             * @description Of all; for admins.
+             * @default false
+             */
+            forAll?: boolean;
         };
         /** CreateSubscription */
         CreateSubscription: {
@@ -4030,9 +4195,10 @@ export interface components {
         };
         /**
          * Direction
+         * @description A note is read by those who work on the conversation alone.
          * @enum {string}
          */
-        Direction: "in" | "out";
+        Direction: "in" | "out" | "note";
         /**
          * Done
          * @description An answer that says that a request was carried out.
@@ -4228,7 +4394,7 @@ export interface components {
              * @description When the step begins.
              */
             at: string;
-            counts: components["schemas"]["Counts"];
+            counts: components["schemas"]["adapters__inbound__rest__monitoring__Counts"];
         };
         /** FigureReport */
         FigureReport: {
@@ -4244,7 +4410,7 @@ export interface components {
              * @description What happened later is not counted yet.
              */
             until: string;
-            total: components["schemas"]["Counts"];
+            total: components["schemas"]["adapters__inbound__rest__monitoring__Counts"];
             /**
              * Points
              * @description All steps of the period, the oldest first.
@@ -5880,10 +6046,14 @@ export interface components {
             template?: components["schemas"]["TemplateToSend"] | null;
             /**
              * Takeover
-             * @description With sessionId: a person answers the conversation from now on, for 60 minutes after their last message. false: it stays with whoever has it.
-             * @default true
+             * @description With sessionId: you answer the conversation from now on, for 60 minutes after your last message, and are its assignee; 409, and nothing is sent, where another user has it. true: you take it from them. false: it stays with whoever has it.
              */
-            takeOver?: boolean;
+            takeOver?: boolean | null;
+            /**
+             * Snippetid
+             * @description The snippet whose text is sent, in place of text.
+             */
+            snippetId?: number | null;
         };
         /** SetHandler */
         SetHandler: {
@@ -5969,6 +6139,39 @@ export interface components {
             steps: string[];
             /** Docsurl */
             docsUrl: string;
+        };
+        /** Snippet */
+        Snippet: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description Markdown; `{{name}}` stands for the name of the person who gets it.
+             */
+            text: string;
+            /**
+             * Userid
+             * @description Whose own it is; null for one of a team or of all.
+             */
+            userId: string | null;
+            /**
+             * Teamid
+             * @description The team whose it is.
+             */
+            teamId: number | null;
+            /** Createdat */
+            createdAt: string;
+            /** Updatedat */
+            updatedAt: string;
+        };
+        /** SnippetList */
+        SnippetList: {
+            /** Snippets */
+            snippets: components["schemas"]["Snippet"][];
+            /** Next */
+            next: number | null;
         };
         /** Socket */
         Socket: {
@@ -6672,6 +6875,65 @@ export interface components {
          * @enum {string}
          */
         Way: "mail" | "message";
+        /** Counts */
+        adapters__inbound__rest__conversations__Counts: {
+            /**
+             * Mine
+             * @description Open ones that are assigned to you.
+             */
+            mine: number;
+            /**
+             * Teams
+             * @description Open ones that are assigned to your teams.
+             */
+            teams: number;
+            /**
+             * Unassigned
+             * @description Open ones of nobody.
+             */
+            unassigned: number;
+            /** Open */
+            open: number;
+            /** Snoozed */
+            snoozed: number;
+            /** Closed */
+            closed: number;
+            /**
+             * Wantsperson
+             * @description Those for which a person is asked for, and which nobody has taken over.
+             */
+            wantsPerson: number;
+            /**
+             * Failed
+             * @description Those with a message that was given up.
+             */
+            failed: number;
+        };
+        /** Counts */
+        adapters__inbound__rest__monitoring__Counts: {
+            /** Received */
+            received: number;
+            /**
+             * Answered
+             * @description Answers that reached the platform.
+             */
+            answered: number;
+            /**
+             * Failed
+             * @description Messages of both directions that were given up.
+             */
+            failed: number;
+            /**
+             * P50Seconds
+             * @description From a message to its answer: half of the answers took at most so long.
+             */
+            p50Seconds: number | null;
+            /**
+             * P95Seconds
+             * @description 95 % of the answers took at most so long.
+             */
+            p95Seconds: number | null;
+        };
         /**
          * ErrorBody
          * @description Every error of the service.
@@ -7334,12 +7596,18 @@ export interface operations {
                 waiting?: boolean | null;
                 /** @description Only those that a person or the resource has. */
                 handler?: ("resource" | "person") | null;
-                /** @description Only those of this user or team. */
+                /** @description Only those of this assignee: `user:ID`, `team:` with an id or a name, `me`, `teams` (each team of yours) or `none`. */
                 assignee?: string | null;
                 /** @description Only those with this label. */
                 label?: string | null;
-                /** @description Only those that are open, or closed. */
-                state?: ("open" | "closed") | null;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["ConversationState"] | null;
+                /** @description Only those of instances of this channel. */
+                channelId?: string | null;
+                /** @description Only those for which a person is asked for, and which nobody has taken over. */
+                wantsPerson?: boolean;
+                /** @description Only those with a message that was given up. */
+                failed?: boolean;
                 /** @description How many, 1 to 200. */
                 limit?: number;
                 /** @description The value of `next` in the answer before. */
@@ -7362,6 +7630,26 @@ export interface operations {
             };
         };
     };
+    count_conversations_api_agent_conversations_counts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["adapters__inbound__rest__conversations__Counts"];
+                };
+            };
+        };
+    };
     list_conversations_api_agent_channel_instances__instanceId__conversations_get: {
         parameters: {
             query?: {
@@ -7373,12 +7661,18 @@ export interface operations {
                 waiting?: boolean | null;
                 /** @description Only those that a person or the resource has. */
                 handler?: ("resource" | "person") | null;
-                /** @description Only those of this user or team. */
+                /** @description Only those of this assignee: `user:ID`, `team:` with an id or a name, `me`, `teams` (each team of yours) or `none`. */
                 assignee?: string | null;
                 /** @description Only those with this label. */
                 label?: string | null;
-                /** @description Only those that are open, or closed. */
-                state?: ("open" | "closed") | null;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["ConversationState"] | null;
+                /** @description Only those of instances of this channel. */
+                channelId?: string | null;
+                /** @description Only those for which a person is asked for, and which nobody has taken over. */
+                wantsPerson?: boolean;
+                /** @description Only those with a message that was given up. */
+                failed?: boolean;
                 /** @description How many, 1 to 200. */
                 limit?: number;
                 /** @description The value of `next` in the answer before. */
@@ -7571,6 +7865,62 @@ export interface operations {
             };
         };
     };
+    change_conversation_api_agent_channel_instances__instanceId__conversations__sessionId__state_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an instance. */
+                instanceId: number;
+                /** @description Id of a conversation, as its messages have it. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeConversation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    add_note_api_agent_channel_instances__instanceId__conversations__sessionId__notes_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an instance. */
+                instanceId: number;
+                /** @description Id of a conversation, as its messages have it. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddNote"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationMessage"];
+                };
+            };
+        };
+    };
     get_message_api_agent_channel_instances__instanceId__messages__messageId__get: {
         parameters: {
             query?: never;
@@ -7618,6 +7968,128 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["MessageTimeline"];
                 };
+            };
+        };
+    };
+    list_snippets_api_agent_snippets_get: {
+        parameters: {
+            query?: {
+                /** @description A part of the name or the text. */
+                query?: string;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnippetList"];
+                };
+            };
+        };
+    };
+    create_snippet_api_agent_snippets_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSnippet"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snippet"];
+                };
+            };
+        };
+    };
+    get_snippet_api_agent_snippets__snippetId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a snippet. */
+                snippetId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snippet"];
+                };
+            };
+        };
+    };
+    change_snippet_api_agent_snippets__snippetId__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a snippet. */
+                snippetId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSnippet"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snippet"];
+                };
+            };
+        };
+    };
+    delete_snippet_api_agent_snippets__snippetId__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a snippet. */
+                snippetId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -8054,7 +8526,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only these kinds of events, separated by commas. */
-                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified" | "budget.reached" | "notification.created")[];
+                kinds?: ("message.received" | "message.answered" | "message.failed" | "message.feedback" | "delivery.sent" | "delivery.dead" | "confirmation.asked" | "confirmation.decided" | "conversation.handler" | "conversation.changed" | "conversation.note" | "instance.health" | "upload.ready" | "upload.failed" | "identity.verified" | "budget.reached" | "notification.created")[];
                 /** @description Only these instances, separated by commas. */
                 instanceId?: number[];
                 /** @description Go on behind the event of this id; without it, from now on. */

@@ -17,12 +17,14 @@ __all__ = ["outside"]
 
 KB, AGENTS = "/api/agent/kb", "/api/agent/agents"
 PEOPLE, BUDGETS = "/api/agent/people", "/api/agent/budgets"
+PEOPLE, SNIPPETS = "/api/agent/people", "/api/agent/snippets"
 KEYS, USERS, TEAMS = "/api/agent/keys", "/api/agent/users", "/api/agent/teams"
 SUBSCRIPTIONS = "/api/agent/event-subscriptions"
 
 NO_ENTRY = {
     "CheckCredentials": "asks the platform, and stores nothing but the health",
     "SendMessage": "the message itself says who sent it; a conversation that it takes has an entry",
+    "AddNote": "the note itself says who wrote it",
     "OpenChat": "a visitor, who is no user",
     "StartBotMessenger": "nothing is verified yet",
     "StartEmail": "nothing is verified yet",
@@ -53,6 +55,9 @@ class Scene:
     def number(self) -> int:
         self._number += 1
         return self._number
+
+    def snippet(self) -> int:
+        return int(self.ask("POST", SNIPPETS, json={"name": "s", "text": "t"}).json()["id"])
 
     def instance(self, channel: str = "http-webhook", **config: Any) -> int:
         body = {"channelId": channel, "channelName": f"n{self.number()}", "config": config}
@@ -303,6 +308,13 @@ CHANGES: dict[str, tuple[str, Prepare]] = {
     "ReleaseUnanswered": ("message.released", _in_instance("unanswered", "POST", "/unanswered/{}/release")),
     "RunSchedule": ("schedule.run", lambda scene: _schedule(scene)),
     "SetHandler": ("conversation.taken", _conversation("PUT", "/handler", json={"handler": "person"})),
+    "ChangeConversation": (
+        "conversation.changed",
+        _conversation("PUT", "/state", json={"state": "closed"}),
+    ),
+    "CreateSnippet": ("snippet.created", _call("POST", SNIPPETS, json={"name": "s", "text": "t"})),
+    "ChangeSnippet": ("snippet.changed", _on("snippet", "PUT", SNIPPETS + "/{}", json={"text": "u"})),
+    "DeleteSnippet": ("snippet.deleted", _on("snippet", "DELETE", SNIPPETS + "/{}")),
     "RerunMessage": ("message.replayed", _in_instance("failed", "POST", "/messages/in-{}/rerun")),
     "EraseConversation": ("conversation.erased", _conversation("DELETE", "")),
     "RemoveIdentity": ("identity.removed", _identity),

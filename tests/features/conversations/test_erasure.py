@@ -39,6 +39,7 @@ KEPT_BESIDE = {
     "queue.form",
     "queue.labels",
     "queue.assignee",
+    "conversation_note.text",
     "feedback.sender_name",
     "agent_task.task_id",
     "resource_state.state",
@@ -153,7 +154,7 @@ def form_and_state(scene: Scene) -> None:
     scene.platform.refuse.clear()
     fields = [{"name": "size", "label": "Size"}, {"name": "remark", "label": "Remark"}]
     form = {"title": f"{WORD} order", "fields": fields}
-    answer = {"text": "ok", "form": form, "labels": [WORD], "assign": f"user:{WORD}"}
+    answer = {"text": "ok", "form": form, "labels": [WORD]}
     scene.resource.script = lambda request: result_of(answer)
     for text in ("order", f"a {WORD}"):
         scene.write("ada", text)
@@ -174,6 +175,10 @@ def voted(scene: Scene) -> None:
 @given("ada's next message waits")
 def waits(scene: Scene) -> None:
     assert scene.hand_over("ada").status_code == 204
+    note = {"text": f"@{WORD}: she has a {WORD}"}
+    assert scene.ask("POST", f"{scene.of('ada')}/notes", json=note).status_code == 201
+    named_by_resource = f"UPDATE queue SET assignee = 'user:{WORD}' WHERE kind = 0"
+    scene.world.run(scene.world.container.database().execute(named_by_resource))
     scene.write("ada", f"the {WORD} waits")
 
 

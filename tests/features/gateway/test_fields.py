@@ -107,6 +107,7 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
         "{agentId}": _agent(rest),
         "{userId}": "ann",
         "{teamId}": _team(rest),
+        "{snippetId}": _snippet(rest),
     }
     tried = 0
     for method, template, schema, example in bodies(rest):
@@ -136,6 +137,11 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
 
 def _team(rest: Rest) -> str:
     made = rest.request("POST", "/api/agent/teams", "admin", json={"name": "Support"})
+    return str(made.json()["id"])
+
+
+def _snippet(rest: Rest) -> str:
+    made = rest.request("POST", "/api/agent/snippets", "ann", json={"name": "s", "text": "t"})
     return str(made.json()["id"])
 
 

@@ -351,6 +351,27 @@ def user_or_team(scene: Scene, text: str) -> None:
         assert audit.status_code in (200, 400)
 
 
+def note(scene: Scene, text: str) -> None:
+    instance = scene.hook()
+    scene.post(instance, "hello", text)
+    path = f"/api/agent/channel-instances/{instance}/conversations/{quoted(text)}"
+    answer = scene.ask("POST", f"{path}/notes", "ann", json={"text": f"@{text} look"})
+    assert answer.status_code in (201, 400, 404)
+    for change in ({"assignee": f"user:{text}"}, {"assignee": f"team:{text}"}, {"labels": [text]}):
+        answer = scene.ask("PUT", f"{path}/state", "ann", json=change)
+        assert answer.status_code in (204, 400, 404)
+    for field in ("assignee", "label", "channelId"):
+        answer = scene.ask("GET", f"/api/agent/conversations?{field}={quoted(text)}", "ann")
+        assert answer.status_code in (200, 400)
+
+
+def snippet(scene: Scene, text: str) -> None:
+    body = {"name": text, "text": text}
+    assert scene.ask("POST", "/api/agent/snippets", "ann", json=body).status_code in (201, 400)
+    answer = scene.ask("GET", f"/api/agent/snippets?query={quoted(text)}", "ann")
+    assert answer.status_code in (200, 400)
+
+
 def file_of_words(scene: Scene, text: str) -> None:
     readable = text.encode("utf-8", "ignore").replace(b"\0", b"") or b"word"
     files = {"files": ("name.txt", b"some text and " + readable, "text/plain")}
@@ -437,6 +458,9 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "audit_entry.object": (user_or_team, acting_user),
     "audit_entry.user_id": (acting_user,),
     "instance_permission.user_id": (user_or_team,),
+    "conversation_note.session_key": (note,),
+    "snippet.user_id": (snippet, acting_user),
+    "team.lower(name)": (user_or_team,),
     "team.name": (user_or_team,),
     "team_member.user_id": (user_or_team,),
     "api_key.user_id": (key_of_another,),

@@ -232,7 +232,11 @@ def test_each_tool_says_what_it_takes_gives_and_changes(world: McpWorld) -> None
 
     tools = McpClient(world, world.url, "auto").asked("ann", listed)
 
-    assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == ["send_message"]
+    assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == [
+        "send_message",
+        "change_conversation",
+        "add_note",
+    ]
     for tool in tools:
         assert tool.title
         assert 80 < len(tool.description) < 500, tool.name

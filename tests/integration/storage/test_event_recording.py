@@ -158,7 +158,7 @@ async def test_an_answer_that_changes_its_conversation(scene: Scene) -> None:
         answer = Answer("ok", change=done, provenance=by_resource)
         await scene.conversations.record(replace(answered(conversation, number, "ok"), answer=answer))
     told = [data for kind, data in await scene.told() if kind == "conversation.changed"]
-    changed = {"labels": ["sale"], "state": "closed", "resource": "agent::works_0"}
+    changed = {"labels": ["sale"], "state": "closed", "snoozedUntil": None, "resource": "agent::works_0"}
     assert told == [
         {"messageId": f"in-{conversation.queued[0].id}", "assignee": "team:support", **changed},
         {"messageId": f"in-{conversation.queued[2].id}", "assignee": None, **changed, "labels": []},

@@ -42,7 +42,8 @@ OUTCOME = {**columns_of([]), "owner": 1}
 MESSAGE = {
     "owner": 1, "id": 1, "session_key": "s1", "session_id": "s1", "idempotency_key": None,
     "content": "{}", "author": "person", "instance_id": 1, "target": "{}", "messages": Texts(["{}"]),
-    "keys": Texts(["k"]), "offered": None, "taken_by": "ann", "user": "ann", "trace": None,
+    "keys": Texts(["k"]), "offered": None, "taken_by": "ann",
+    "assignee": "user:ann", "forced": False, "user": "ann", "trace": None,
 }  # fmt: skip
 QUEUE = {"instance": 1, "session": "s1"}
 STATUS = {**QUEUE, "key": "k", "ref": "r", "reached": 1}

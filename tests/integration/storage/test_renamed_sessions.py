@@ -30,6 +30,7 @@ STAYS = {
     "send": "stays beside the other messages",
     "message_file": "belongs to a message",
     "unanswered": "belongs to a message",
+    "conversation_note": "stands among the messages, which stay, and is erased with them",
     "feedback": "a vote belongs to an answer, which stays, and is erased with it",
     "report_event": "happened under the former id, and is counted within seconds",
     "event_log": "tells what happened under the former id",

@@ -50,6 +50,7 @@ REST = (
     "delete_notices",
     "delete_correspondents",
     "delete_queues",
+    "delete_notes",
 )
 """What is deleted of a conversation beside its texts and files, in this order."""
 
@@ -64,6 +65,7 @@ EXPIRED = (
     "delete_agent_tasks",
     "delete_web_chat",
     "delete_senders",
+    "delete_notes",
     "blank_queue",
     "forget_queues",
 )

@@ -148,6 +148,10 @@ DELETE FROM notification_cause WHERE {{ of_session }}
 -- Index `notification_by_session`.
 DELETE FROM notification WHERE {{ of_session }}
 
+-- name: delete_notes
+-- After the queues: a note that is being added holds the row of its queue. Index `conversation_note_by_session`.
+DELETE FROM conversation_note WHERE {{ of_session }}
+
 -- name: delete_logged_events
 -- Index `event_log_by_session`.
 DELETE FROM event_log WHERE {{ of_session }}

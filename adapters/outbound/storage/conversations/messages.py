@@ -11,7 +11,14 @@ from uuid import uuid4
 import orjson
 
 from adapters.outbound.storage.arrays import Bigints
-from adapters.outbound.storage.codec import dump, files_of, key_of, provenance_from_document, stored_event
+from adapters.outbound.storage.codec import (
+    dump,
+    files_of,
+    key_of,
+    provenance_from_document,
+    storable,
+    stored_event,
+)
 from adapters.outbound.storage.conversations.timelines import OF_ANSWER, OF_SEND, timelines_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
@@ -26,6 +33,7 @@ from domain.conversations.model import (
     MessageKind,
     MessageState,
     MessagesWanted,
+    NewNote,
     Timeline,
 )
 from domain.file_names import file_name
@@ -113,17 +121,35 @@ def _outbound(
     )
 
 
+def note_message(id: int, session_id: str, note: NewNote, at: datetime) -> Message:
+    return Message(
+        str(MessageId(MessageKind.NOTE, id)),
+        session_id,
+        Direction.NOTE,
+        note.text,
+        (),
+        Author.PERSON,
+        MessageState.DONE,
+        None,
+        "",
+        at,
+        user_id=note.user_id,
+        mentions=note.mentions,
+    )
+
+
 NOTHING = '{"text":"","files":[],"choices":[]}'
 """The content of a message whose texts are not kept any more."""
 
 
 class Stream(IntEnum):
-    """What a list of messages is put together of: events, the answers beside them, and rows of `send`. What was given
-    up of the latter two is one stream, the outbox."""
+    """What a list of messages is put together of: events, the answers beside them, rows of `send`, and notes. What
+    was given up of the answers and sends is one stream, the outbox."""
 
     INBOUND = 0
     ANSWER = 1
     SENT_FIRST = 2
+    NOTE = 3
 
 
 class Stored(NamedTuple):
@@ -151,6 +177,11 @@ class Stored(NamedTuple):
 
 def _message(row: Stored) -> Message:
     id = str(MessageId(row.kind, row.id))
+    if row.kind is MessageKind.NOTE:
+        note = orjson.loads(row.content or "{}")
+        return note_message(
+            row.id, row.session, NewNote(note["user"], note["text"], tuple(note["mentions"])), row.at
+        )
     delivery = row.dead, row.pending, row.reached, row.reason
     if row.kind is MessageKind.INBOUND:
         return received(id, row.event or "{}", row.status, row.error, row.at)
@@ -178,8 +209,8 @@ def _fetched(stored: Sequence[Artifact], attachments: Sequence[Artifact]) -> tup
 
 OLDEST, LATEST = 0, 2**63 - 1
 _STREAMS = len(Stream)
-OF_FAILED = (Direction.INBOUND, Direction.OUTBOUND, None)
-"""The direction of what was given up, by stream; the third one is not used."""
+OF_FAILED = (Direction.INBOUND, Direction.OUTBOUND, None, None)
+"""The direction of what was given up, by stream; the last ones are not used."""
 PAGE_CHARACTERS = 1_000_000
 """Of the stored messages of a page together: gRPC clients take answers of 4 MB by default."""
 
@@ -286,14 +317,17 @@ class PostgresMessages:
     async def of_session(
         self, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str] | None:
-        return await self.of_key(instance_id, key_of(session_id), wanted)
+        return await self.of_key(instance_id, key_of(session_id), wanted, session_id)
 
     async def of_key(
-        self, instance_id: int, session_key: str, wanted: MessagesWanted
+        self, instance_id: int, session_key: str, wanted: MessagesWanted, session_id: str = ""
     ) -> Page[Message, str] | None:
-        session = {"instance": instance_id, "session": session_key}
+        """`session_id` is that of notes, whose rows have the key alone."""
+        session = {"instance": instance_id, "session": session_key, "session_id": storable(session_id)}
         name, start = ("messages_before", LATEST) if wanted.latest_first else ("messages_after", OLDEST)
         after = _positions(wanted.cursor, start)
+        if not wanted.notes:
+            after = (*after[: Stream.NOTE], OLDEST if wanted.latest_first else LATEST)
         rows = await self._rows(SQL[name], session, after, wanted.limit)
         if not rows and not await self._database.fetch(SQL["is_known"], session):
             return None
@@ -356,7 +390,7 @@ class PostgresMessages:
     async def _rows(
         self, statement: str, of: dict[str, Any], after: Sequence[int], limit: int
     ) -> Sequence[Stored]:
-        names = ("inbound", "answers", "sends")
+        names = ("inbound", "answers", "sends", "notes")
         parameters = {**of, **dict(zip(names, after, strict=True)), "count": limit + 1}
         rows = await self._database.fetch(statement, parameters)
         return [Stored(Stream(stream), MessageKind(kind), *columns) for stream, kind, *columns in rows]

@@ -1,6 +1,6 @@
 -- The statements of lists of messages. Column `status` of `inbox`: 0 queued, 1 done, 2 failed;
 -- of `outbox`: 0 pending, 1 sent, 2 dead. Column `kind` of `queue`: 0 inbound, 1 outbound, 2 a correspondent.
--- Streams: 0 events, 1 answers, 2 what was sent first.
+-- Streams: 0 events, 1 answers, 2 what was sent first, 3 notes.
 
 {% set of_session = "instance_id = %(instance)s AND session_key = %(session)s" %}
 
@@ -16,7 +16,7 @@ LATERAL (
     )
 {%- endmacro %}
 
-{# Indexes `inbox_by_session` and `send_by_session`. #}
+{# Indexes `inbox_by_session`, `send_by_session` and `conversation_note_by_session`. #}
 {% macro page(after, order) -%}
 SELECT * FROM (
     SELECT 0 AS stream, 'in' AS kind, id AS position, id, session_key, received_at AS at, event,
@@ -31,7 +31,13 @@ FROM (
 SELECT 2, 'send', s.id, s.id, session_id, created_at, NULL, content, author, 0, NULL, o.*
 FROM (
     SELECT * FROM send WHERE {{ of_session }} AND id {{ after }} %(sends)s ORDER BY id {{ order }} LIMIT %(count)s
-) s CROSS JOIN {{ delivery(of_send) }} o
+) s CROSS JOIN {{ delivery(of_send) }} o UNION ALL
+SELECT * FROM (
+    SELECT 3, 'note', id, id, %(session_id)s::text, created_at, NULL,
+        json_build_object('user', user_id, 'text', text, 'mentions', mentions)::text, NULL, 0, NULL,
+        false, false, 0, NULL
+    FROM conversation_note WHERE {{ of_session }} AND id {{ after }} %(notes)s ORDER BY id {{ order }} LIMIT %(count)s
+) n
 {%- endmacro %}
 
 -- name: messages_after

@@ -1,7 +1,7 @@
 """Conversations of instances: a list of them, who has each, and their erasure."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +10,23 @@ import orjson
 
 from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.conversations.erasure import erase
+from adapters.outbound.storage.conversations.messages import note_message
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.sends import assignee_of
 from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
 from adapters.outbound.storage.queue.statements import read_statements
 from adapters.rpc.messages import from_us, to_us
-from domain.conversations.model import ConversationFilter, ConversationSender, ConversationView, Handler
+from domain.conversations.model import (
+    ConversationCounts,
+    ConversationFilter,
+    ConversationSender,
+    ConversationState,
+    ConversationUpdate,
+    ConversationView,
+    Handler,
+    Message,
+    NewNote,
+)
 from domain.paging import Page, cursor_of, read_cursor
 from domain.web_chat.model import ChatPlace
 
@@ -30,7 +42,6 @@ SEARCH_SECONDS = 2.0
 LATEST_US = 10**17
 """Microseconds after 1970 that no cursor reaches: it is the year 5138."""
 
-SQL = read_statements(Path(__file__).with_suffix(".sql"), most_counted=MOST_COUNTED)
 
 _BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
 _VISIBLE = (
@@ -39,26 +50,85 @@ _VISIBLE = (
 )
 """The caller's own instances and those that are shared with them: an array, so that each is found by its id."""
 _WAITING = {True: "pending > 0", False: "pending <= 0"}
+_FAILED = (
+    "instance_id = c.id AND session_key = ANY(ARRAY(SELECT f.session_key FROM inbox f WHERE f.instance_id = c.id"
+    " AND f.status = 2 AND f.event <> '{}' UNION SELECT d.session_key FROM outbox d WHERE d.instance_id = c.id"
+    " AND d.status = 2 AND (d.inbox_id IS NOT NULL OR d.send_id IS NOT NULL)))"
+)
+"""What was given up is found by the indexes `inbox_failed` and `outbox_dead`, and its conversations by their keys."""
+_WANTS_PERSON = "held_until > now() AND held_by_until IS DISTINCT FROM held_until"
+_OPEN = "closed_at IS NULL AND (snoozed_until > now()) IS NOT TRUE"
+_STATES = {
+    ConversationState.OPEN: _OPEN,
+    ConversationState.SNOOZED: "closed_at IS NULL AND snoozed_until > now()",
+    ConversationState.CLOSED: "closed_at IS NOT NULL",
+}
 _CLOSED = {True: "closed_at IS NOT NULL", False: "closed_at IS NULL"}
 _HANDLERS = {Handler.PERSON: "held_until > now()", Handler.RESOURCE: "(held_until > now()) IS NOT TRUE"}
 
 
+_COUNTED = {
+    "mine": f"assignee = %(me)s AND {_OPEN}",
+    "teams": f"assignee = ANY(%(teams)s) AND {_OPEN}",
+    "unassigned": f"assignee IS NULL AND {_OPEN}",
+    "open": _OPEN,
+    "snoozed": _STATES[ConversationState.SNOOZED],
+    "closed": _STATES[ConversationState.CLOSED],
+    "wants_person": _WANTS_PERSON,
+    "failed": _FAILED,
+}
+"""The condition of each view, in the order of `ConversationCounts`."""
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"),
+    most_counted=MOST_COUNTED,
+    views={name: condition.replace("{}", "{{}}") for name, condition in _COUNTED.items()},
+)
+
+
 def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> str:
     """The statement for a page, the `first` one or another, with only the conditions that it needs."""
-    instances = {_VISIBLE: owner is not None, "c.id = ANY(%(instances)s)": wanted.instance_ids}
-    conversations = [
-        *([] if first else [_BEFORE]),
-        *([] if wanted.waiting is None else [_WAITING[wanted.waiting]]),
-        *([] if wanted.handler is None else [_HANDLERS[wanted.handler]]),
-        *([] if wanted.session_id is None else ["session_key = %(session)s"]),
-        *([] if wanted.assignee is None else ["assignee = %(assignee)s"]),
-        *([] if wanted.label is None else ["labels @> ARRAY[%(label)s]"]),
-        *([] if wanted.is_closed is None else [_CLOSED[wanted.is_closed]]),
-    ]
+    instances = {
+        _VISIBLE: owner is not None,
+        "c.id = ANY(%(instances)s)": wanted.instance_ids,
+        "c.channel_id = %(channel)s": wanted.channel_id,
+    }
+    conversations = [] if first else [_BEFORE]
+    conversations += _conditions(wanted)
     return SQL["list_conversations"].format(
         instances="".join(f" AND {condition}" for condition, is_needed in instances.items() if is_needed),
         conversations="".join(f" AND {condition}" for condition in conversations),
     )
+
+
+def _conditions(wanted: ConversationFilter) -> Iterator[str]:
+    """The conditions on conversations."""
+    choices: Sequence[tuple[Mapping[Any, str], object]] = (
+        (_WAITING, wanted.waiting),
+        (_HANDLERS, wanted.handler),
+        (_CLOSED, wanted.is_closed),
+        (_STATES, wanted.state),
+        ({True: _WANTS_PERSON}, wanted.wants_person),
+        ({True: _FAILED}, wanted.failed),
+    )
+    yield from (conditions[choice] for conditions, choice in choices if choice in conditions)
+    if wanted.session_id is not None:
+        yield "session_key = %(session)s"
+    if wanted.label is not None:
+        yield "labels @> ARRAY[%(label)s]"
+    if wanted.assignees is not None:
+        yield _assigned(wanted.assignees)
+
+
+def _assigned(assignees: Sequence[str]) -> str:
+    """Of one assignee the latest are found by an index; of several all are read."""
+    if tuple(assignees) == ("",):
+        return "assignee IS NULL"
+    return "assignee = %(assignee)s" if len(assignees) == 1 else "assignee = ANY(%(assignees)s)"
+
+
+def counts_sql(owner: str | None) -> str:
+    """The statement for the numbers of all views."""
+    return SQL["count_conversations"].format(instances="" if owner is None else f" AND {_VISIBLE}")
 
 
 class _Position(NamedTuple):
@@ -90,6 +160,7 @@ class _Row(NamedTuple):
     assignee: str | None
     labels: list[str] | None
     is_closed: bool
+    snoozed_until: datetime | None
     is_wanted: bool
 
     @property
@@ -147,7 +218,9 @@ class PostgresConversationStore:
             "owner": owner,
             "instances": list(wanted.instance_ids),
             "session": None if wanted.session_id is None else key_of(wanted.session_id),
-            "assignee": wanted.assignee,
+            "assignee": wanted.assignees[0] if wanted.assignees else None,
+            "assignees": list(wanted.assignees or ()),
+            "channel": wanted.channel_id,
             "label": wanted.label,
             "pattern": f"%{escaped}%" if wanted.query else None,
             "at": last.touched_at if last else None,
@@ -162,10 +235,43 @@ class PostgresConversationStore:
         parameters = {
             "minutes": minutes,
             "user": user_id,
+            "assignee": assignee_of(user_id),
             "instance": instance_id,
             "session": key_of(session_id),
         }
         return await self._database.execute(QUEUE_SQL["hold_conversation"], parameters) > 0
+
+    async def change(
+        self, instance_id: int, session_id: str, user_id: str, change: ConversationUpdate
+    ) -> bool:
+        parameters = {
+            "instance": instance_id,
+            "session": key_of(session_id),
+            "user": user_id,
+            "assignee": change.assignee,
+            "state": change.state,
+            "until": change.snoozed_until,
+            "labels": None if change.labels is None else list(change.labels),
+        }
+        return bool(await self._database.fetch(QUEUE_SQL["change_conversation"], parameters))
+
+    async def add_note(self, instance_id: int, session_id: str, note: NewNote) -> Message | None:
+        parameters = {
+            "instance": instance_id,
+            "session": key_of(session_id),
+            "user": storable(note.user_id),
+            "text": note.text,
+            "mentions": list(note.mentions),
+        }
+        row = await self._database.fetch_one(QUEUE_SQL["add_note"], parameters)
+        if row is None:
+            return None
+        return note_message(row[0], session_id, note, row[1])
+
+    async def counts(self, owner: str | None, user_id: str, teams: Sequence[str]) -> ConversationCounts:
+        parameters = {"owner": owner, "me": f"user:{user_id}", "teams": list(teams)}
+        [row] = await self._database.fetch(counts_sql(owner), parameters)
+        return ConversationCounts(*row)
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
         parameters = {"instance": instance_id, "session": key_of(session_id)}
@@ -216,6 +322,7 @@ def _view(row: _Row) -> ConversationView:
         assignee=row.assignee,
         labels=tuple(row.labels or ()),
         is_closed=row.is_closed,
+        snoozed_until=row.snoozed_until,
     )
 
 

@@ -18,7 +18,8 @@
 -- name: list_conversations
 -- `{conversations}` and `{instances}` are the conditions that a page needs.
 -- Of the instances only those with the latest conversations are looked at more closely: no other one has any of
--- the page. Indexes `queue_conversations`, `queue_assigned`, `queue_closed`, `queue_labelled`, `inbox_by_session`,
+-- the page. Indexes `queue_conversations`, `queue_assigned`, `queue_open`, `queue_open_by_assignee`, `queue_snoozed`,
+-- `queue_held`, `queue_closed`, `queue_labelled`, `inbox_by_session`,
 -- `send_by_session` and `tool_confirmation_open`.
 SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at, q.pending > 0,
     CASE WHEN q.held_until > now() THEN q.held_until END, CASE WHEN q.held_by_until = q.held_until THEN q.held_by END,
@@ -29,16 +30,17 @@ SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at,
         WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {{ most_counted }}) n),
     EXISTS (SELECT FROM tool_confirmation c WHERE c.instance_id = q.instance_id AND c.session_key = q.session_key
         AND c.closed_at IS NULL AND c.decision IS NULL AND c.expires_at > now()),
-    q.assignee, q.labels, q.closed_at IS NOT NULL, %(pattern)s::text IS NULL OR {{ found }}
+    q.assignee, q.labels, q.closed_at IS NOT NULL, CASE WHEN q.snoozed_until > now() THEN q.snoozed_until END,
+    %(pattern)s::text IS NULL OR {{ found }}
 FROM (
-    SELECT n.channel_id, n.channel_name, q.* FROM (
+    SELECT c.channel_id, c.channel_name, q.* FROM (
         SELECT c.id, c.channel_id, c.channel_name FROM channel_instance c CROSS JOIN LATERAL (
             SELECT touched_at FROM queue
             WHERE kind = 0 AND instance_id + 0 = c.id{conversations}
             ORDER BY touched_at DESC LIMIT 1
         ) l WHERE c.status = 'active'{instances} ORDER BY l.touched_at DESC, c.id DESC LIMIT %(count)s
-    ) n CROSS JOIN LATERAL (
-        SELECT * FROM queue WHERE kind = 0 AND instance_id + 0 = n.id{conversations}
+    ) c CROSS JOIN LATERAL (
+        SELECT * FROM queue WHERE kind = 0 AND instance_id + 0 = c.id{conversations}
         ORDER BY touched_at DESC, session_key DESC LIMIT %(count)s
     ) q ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC LIMIT %(count)s
 ) q LEFT JOIN LATERAL (
@@ -50,3 +52,18 @@ FROM (
     ORDER BY s.id DESC LIMIT 1
 ) s ON true
 ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC
+
+-- name: count_conversations
+-- For each view how many conversations it shows, up to a bound. `{instances}` is the condition of those that the caller
+-- sees. Indexes as in the list. A conversation whose texts were erased stays for a while, and is not counted.
+SELECT
+{%- for name, condition in views.items() %}
+(SELECT count(*) FROM (
+    SELECT FROM channel_instance c CROSS JOIN LATERAL (
+        SELECT FROM queue q WHERE kind = 0 AND instance_id + 0 = c.id AND {{ condition }}
+            AND (EXISTS (SELECT FROM inbox i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key)
+                OR EXISTS (SELECT FROM send s WHERE s.instance_id = q.instance_id AND s.session_key = q.session_key))
+        LIMIT {{ most_counted }}
+    ) q WHERE c.status = 'active'{instances} LIMIT {{ most_counted }}
+) {{ name }}){{ "," if not loop.last }}
+{%- endfor %}

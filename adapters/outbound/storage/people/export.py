@@ -139,7 +139,7 @@ class PersonZip:
         first, cursor = senders[0], None
         own = {sender.sender_key for sender in senders}
         while True:
-            window = MessagesWanted(LARGEST_LIMIT, cursor)
+            window = MessagesWanted(LARGEST_LIMIT, cursor, notes=False)
             page = await self.messages.of_key(first.instance_id, first.session_key, window)
             if page is None:
                 return

@@ -21,6 +21,14 @@ INSERT INTO event_log (kind, instance_id, session_key, ref, data)
     WHERE {{ listened }} {{ condition }} ORDER BY {{ ref }}
 {%- endmacro %}
 
+{# The data of `conversation.changed`: the state of a conversation after it. `more`: pairs of names and values. #}
+{% macro state_data(more="") -%}
+json_build_object('assignee', assignee, 'labels', coalesce(labels, '{}'), 'state', CASE
+    WHEN closed_at IS NOT NULL THEN 'closed' WHEN snoozed_until > now() THEN 'snoozed' ELSE 'open' END,
+    'snoozedUntil', CASE WHEN closed_at IS NULL AND snoozed_until > now()
+        THEN to_char(snoozed_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END{{ more }})::text
+{%- endmacro %}
+
 {# The next rows of a queue `q`: condition for a row `r` of `inbox` or `outbox`. #}
 {% macro queued_event(r, q) -%}
 ({{ r }}.instance_id, {{ r }}.session_key || '', {{ r }}.status) = ({{ q }}.instance_id, {{ q }}.session_key, 0)
@@ -63,6 +71,11 @@ echoes AS MATERIALIZED (
         LIMIT 1
     ) IS NOT NULL
 )
+{%- endmacro %}
+
+{# The id in "team:ID", NULL for any other text. #}
+{% macro team_number(assignee) -%}
+CASE WHEN {{ assignee }}::text ~ '^team:[0-9]{1,18}$' THEN substr({{ assignee }}, 6)::bigint END
 {%- endmacro %}
 
 {# The beginning of a lease: the oldest due queues, which a join with `m`, their rows, ends. #}
@@ -120,7 +133,11 @@ UPDATE queue q SET pending = q.pending - d.n, touched_at = greatest(q.touched_at
 
 -- name: enqueue_events
 -- Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
--- leased. A closed conversation is open again with an event that reopens it. Index `inbox_event`, and the primary key of `queue`.
+-- leased. A closed or snoozed conversation is open again with an event that reopens it. Index `inbox_event`, and the
+-- primary key of `queue`.
+{% set stays_away -%}
+NOT EXISTS (SELECT FROM input i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens)
+{%- endset %}
 WITH {{ echoes() }}, input AS (
     SELECT t.*
     FROM unnest((SELECT %(instances)s), %(sessions)s, %(keys)s, %(events)s, %(waits)s, %(reopens)s) WITH ORDINALITY
@@ -132,13 +149,18 @@ WITH {{ echoes() }}, input AS (
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, session_key, event_key
 ), enqueued AS (
-    {{ enqueue_events('fresh', more=", closed_at = CASE WHEN q.closed_at IS NOT NULL AND NOT EXISTS (
-            SELECT FROM input i
-            WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens
-        ) THEN q.closed_at END, opened_at = CASE WHEN q.closed_at IS NOT NULL AND EXISTS (
-            SELECT FROM input i
-            WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.reopens
-        ) THEN now() ELSE coalesce(q.opened_at, now()) END") }}
+    {{ enqueue_events('fresh', more=", closed_at = CASE WHEN " + stays_away + " THEN q.closed_at END,
+        opened_at = CASE WHEN q.closed_at IS NULL OR " + stays_away + " THEN coalesce(q.opened_at, now()) ELSE now() END,
+        snoozed_until = CASE WHEN " + stays_away + " THEN q.snoozed_until END") }}
+), reopened AS (
+    SELECT q.instance_id, q.session_key, q.assignee, q.labels, NULL::timestamptz AS closed_at,
+        NULL::timestamptz AS snoozed_until
+    FROM queue q WHERE {{ listened }} AND q.kind = 0 AND (q.closed_at IS NOT NULL OR q.snoozed_until > now())
+        AND (q.instance_id, q.session_key) IN (
+            SELECT i.instance_id, i.session_key FROM input i JOIN fresh f USING (instance_id, event_key) WHERE i.reopens
+        )
+), told AS (
+    {{ log("'conversation.changed'", "reopened", state_data(), ref="NULL::bigint") }}
 ), logged AS (
     {{ log("'message.received'", "fresh") }}
 )
@@ -387,14 +409,28 @@ UPDATE queue SET form = %s WHERE kind = 0 AND instance_id = %s AND session_key =
 
 -- name: note_reopened
 -- In the transaction of the outcome. Primary key.
-UPDATE queue SET closed_at = NULL, opened_at = (SELECT received_at FROM inbox WHERE id = %s)
-WHERE kind = 0 AND instance_id = %s AND session_key = %s AND closed_at IS NOT NULL
+WITH changed AS (
+    UPDATE queue SET closed_at = NULL, snoozed_until = NULL,
+        opened_at = CASE WHEN closed_at IS NULL THEN opened_at ELSE (SELECT received_at FROM inbox WHERE id = %s) END
+    WHERE kind = 0 AND instance_id = %s AND session_key = %s
+        AND (closed_at IS NOT NULL OR snoozed_until IS NOT NULL)
+    RETURNING instance_id, session_key, assignee, labels, closed_at, snoozed_until
+), logged AS (
+    {{ log("'conversation.changed'", "changed", state_data(), ref="NULL::bigint") }}
+)
+SELECT FROM changed
 
 -- name: note_change
--- In the transaction of the outcome. What changes nothing is no event. Primary keys.
+-- In the transaction of the outcome. What changes nothing is no event. A team is named by its id or its name; an
+-- assignee that is no team here stays as the resource wrote it. Primary keys, and index `team_by_name`.
 WITH wanted AS (
     SELECT kind, instance_id, session_key,
-        CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE nullif(%(assign)s, '') END AS assignee,
+        CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE coalesce(
+            (SELECT 'team:' || id FROM team WHERE id = {{ team_number('%(assign)s') }}),
+            (SELECT 'team:' || id FROM team WHERE lower(name) = lower(substr(%(assign)s, 6))
+                AND starts_with(%(assign)s, 'team:') ORDER BY id LIMIT 1),
+            nullif(%(assign)s, '')
+        ) END AS assignee,
         nullif(ARRAY(
             SELECT DISTINCT label FROM unnest(coalesce(labels, '{}') || %(added)s::text[]) label
             WHERE label <> ALL(%(removed)s::text[]) ORDER BY label LIMIT 50
@@ -405,11 +441,9 @@ WITH wanted AS (
     UPDATE queue q SET assignee = w.assignee, labels = w.labels, closed_at = w.closed_at FROM wanted w
     WHERE (q.kind, q.instance_id, q.session_key) = (w.kind, w.instance_id, w.session_key)
         AND (q.assignee, q.labels, q.closed_at) IS DISTINCT FROM (w.assignee, w.labels, w.closed_at)
-    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until
 ), logged AS (
-    {{ log("'conversation.changed'", "changed",
-        "json_build_object('assignee', assignee, 'labels', coalesce(labels, '{}'),
-            'state', CASE WHEN closed_at IS NULL THEN 'open' ELSE 'closed' END, 'resource', %(resource)s::text)::text",
+    {{ log("'conversation.changed'", "changed", state_data(", 'resource', %(resource)s::text"),
         ref="%(inbox)s::bigint") }}
 )
 UPDATE inbox SET change = %(words)s WHERE id = %(inbox)s
@@ -641,8 +675,11 @@ SELECT nextval(pg_get_serial_sequence('send', 'id'))
 
 -- name: newest_of_session
 -- The newest messages of a session, in both directions: five of a person, as they may come out of order. Indexes
--- `inbox_by_session` and `send_by_session`.
-SELECT i.event, i.received_at, now(), s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
+-- `inbox_by_session` and `send_by_session`, and the primary key of `queue`. Last: the user who has the conversation.
+SELECT i.event, i.received_at, now(), s.content, (
+    SELECT held_by FROM queue q WHERE q.kind = 0 AND q.instance_id = t.instance_id
+        AND q.session_key = %(session_key)s AND q.held_until > now() AND q.held_by_until = q.held_until
+) FROM (SELECT %(instance_id)s::bigint AS instance_id) t
 LEFT JOIN LATERAL (
     SELECT id, event, received_at FROM inbox
     WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 5
@@ -717,20 +754,74 @@ WITH moved AS (
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
 
 -- name: hold_conversation
--- A person has the conversation until `queue.held_until`. `queue.held_by` names that person while `held_by_until` is
--- the same time. Where a resource asked for a person since, nobody is named. A message that is being worked on is finished:
--- its lease goes on. Primary key.
-WITH held AS (
-    UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
+-- A person has the conversation until `queue.held_until`, and is its assignee. `queue.held_by` names that person while
+-- `held_by_until` is the same time. Where a resource asked for a person since, nobody is named. A message that is being
+-- worked on is finished: its lease goes on. Primary key.
+WITH before AS (
+    SELECT kind, instance_id, session_key, assignee FROM queue
+    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s FOR UPDATE
+), held AS (
+    UPDATE queue q SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
         held_by = %(user)s, held_by_until = now() + make_interval(mins => %(minutes)s),
-        due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
-    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
-    RETURNING instance_id, session_key
+        due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END,
+        assignee = coalesce(%(assignee)s, q.assignee)
+    FROM before b WHERE (q.kind, q.instance_id, q.session_key) = (b.kind, b.instance_id, b.session_key)
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until,
+        b.assignee IS DISTINCT FROM q.assignee AS is_assigned
 ), logged AS (
     {{ log("'conversation.handler'", "held", "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text",
         ref="NULL::bigint") }}
+), told AS (
+    {{ log("'conversation.changed'", "held", state_data(", 'userId', %(user)s::text"), condition="AND is_assigned",
+        ref="NULL::bigint") }}
 )
 SELECT FROM held
+
+-- name: change_conversation
+-- NULL leaves a column as it is; '' and '{}' empty it. Who has the conversation passes it on with the assignee: a user has
+-- it from then on, with a team or nobody it wants a person. Primary key.
+WITH wanted AS (
+    SELECT kind, instance_id, session_key,
+        CASE WHEN %(assignee)s::text IS NULL THEN assignee ELSE nullif(%(assignee)s, '') END AS assignee,
+        CASE WHEN %(labels)s::text[] IS NULL THEN labels ELSE nullif(%(labels)s, '{}') END AS labels,
+        CASE WHEN %(state)s::text IS NULL THEN closed_at
+            WHEN %(state)s = 'closed' THEN coalesce(closed_at, now()) END AS closed_at,
+        CASE WHEN %(state)s::text IS NULL THEN snoozed_until
+            WHEN %(state)s = 'snoozed' THEN %(until)s::timestamptz END AS snoozed_until
+    FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s FOR UPDATE
+), changed AS (
+    UPDATE queue q SET assignee = w.assignee, labels = w.labels, closed_at = w.closed_at,
+        snoozed_until = w.snoozed_until,
+        opened_at = CASE WHEN q.closed_at IS NOT NULL AND w.closed_at IS NULL THEN now() ELSE q.opened_at END,
+        held_by = CASE WHEN q.assignee IS DISTINCT FROM w.assignee AND q.held_until > now() THEN
+            CASE WHEN w.assignee LIKE 'user:%%' THEN substr(w.assignee, 6) END ELSE q.held_by END,
+        held_by_until = CASE WHEN q.assignee IS DISTINCT FROM w.assignee AND q.held_until > now() THEN
+            CASE WHEN w.assignee LIKE 'user:%%' THEN q.held_until END ELSE q.held_by_until END
+    FROM wanted w
+    WHERE (q.kind, q.instance_id, q.session_key) = (w.kind, w.instance_id, w.session_key)
+        AND (q.assignee, q.labels, q.closed_at, q.snoozed_until)
+            IS DISTINCT FROM (w.assignee, w.labels, w.closed_at, w.snoozed_until)
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until
+), logged AS (
+    {{ log("'conversation.changed'", "changed", state_data(", 'userId', %(user)s::text"), ref="NULL::bigint") }}
+)
+SELECT (SELECT count(*) FROM changed) FROM wanted
+
+-- name: add_note
+-- Holds the row of the queue, so that an erasure waits, and finds the note. Primary key.
+WITH conversation AS (
+    SELECT instance_id, session_key FROM queue
+    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s FOR SHARE
+), note AS (
+    INSERT INTO conversation_note (instance_id, session_key, user_id, text, mentions)
+    SELECT instance_id, session_key, %(user)s, %(text)s, %(mentions)s FROM conversation
+    RETURNING id, instance_id, session_key, created_at, user_id, mentions
+), logged AS (
+    {{ log("'conversation.note'", "note",
+        "json_build_object('messageId', 'note-' || id, 'userId', user_id, 'mentions', mentions)::text",
+        ref="NULL::bigint") }}
+)
+SELECT id, created_at FROM note
 
 -- name: hand_back_conversation
 -- Primary key.
@@ -760,21 +851,33 @@ now() + make_interval(mins => {{ minutes }})
 {% set named -%}
 {{ had }} AND queue.held_by_until = queue.held_until
 {%- endset %}
+{# Somebody else has it, who took it over in the moment in which this message was written. #}
+{% set keeps -%}
+{{ named }} AND queue.held_by <> '{{ nobody }}' AND NOT (%(forced)s AND %(taken_by)s::text IS NOT NULL)
+{%- endset %}
 {% set taken_until -%}
 CASE WHEN %(taken_by)s::text IS NOT NULL THEN now() + make_interval(mins => {{ handler_minutes }}) END
 {%- endset %}
 
+-- name: lock_claim
+-- Whoever answers a conversation waits for others who just do: the statement behind it sees what they stored.
+SELECT pg_advisory_xact_lock(hashtextextended(%(session_key)s, %(instance_id)s))
+
 -- name: send
 -- Stores a message, unless its idempotency key is taken, and its conversation where that is new. If a person wrote it
 -- who has the conversation or takes it over with it, its queued events count as answered by them, but for one that is
--- being worked on, and the time of the person begins anew: whoever has it stays named; if nobody is named, it is the
--- user who takes it over. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of `channel_instance`
--- and `queue`.
-WITH fresh AS (
+-- being worked on, and the time of the person begins anew. Who takes it over is its assignee. Where another user has it,
+-- nothing is stored, and that user is named, unless the sender takes it from them (`forced`). Indexes
+-- `send_idempotency` and `inbox_by_queue`, and the primary keys of `channel_instance` and `queue`.
+WITH before AS MATERIALIZED (
+    SELECT assignee, held_by, held_until, held_until > now() AND held_by_until = held_until
+        AND held_by <> %(taken_by)s AND held_by <> '{{ nobody }}' AND NOT %(forced)s AS is_of_other
+    FROM queue WHERE kind = 0 AND instance_id = %(instance_id)s AND session_key = %(session_key)s
+), fresh AS (
     INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author, user_id)
     OVERRIDING SYSTEM VALUE
     SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s, %(user)s
-    FROM channel_instance WHERE id = %(instance_id)s
+    FROM channel_instance WHERE id = %(instance_id)s AND NOT EXISTS (SELECT FROM before WHERE is_of_other)
     ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id, instance_id, session_key, author
 ), sent AS (
@@ -801,24 +904,33 @@ WITH fresh AS (
         "json_build_object('messageId', 'send-' || %(id)s, 'author', 'person')::text") }}
 ), conversation AS (
     INSERT INTO queue (
-        kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
+        kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until,
+        assignee
     )
     SELECT 0, instance_id, session_key, 0, COALESCE({{ taken_until }}, now()), %(offered)s,
         {{ taken_until }}, CASE WHEN %(taken_by)s::text IS NOT NULL THEN {{ handler_minutes }} END, %(taken_by)s,
-        {{ taken_until }} FROM fresh
+        {{ taken_until }}, %(assignee)s FROM fresh
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = greatest(queue.touched_at, now()),
         offered = excluded.offered,
         pending = queue.pending - (SELECT count(*) FROM answered),
         held_until = CASE WHEN {{ is_held }} THEN {{ end }} ELSE queue.held_until END,
         handler_minutes = CASE WHEN {{ is_held }} THEN {{ minutes }} ELSE queue.handler_minutes END,
-        held_by = CASE WHEN {{ is_held }} AND NOT COALESCE({{ named }}, false) THEN %(taken_by)s ELSE queue.held_by END,
+        held_by = CASE WHEN {{ is_held }} AND NOT COALESCE({{ keeps }}, false) THEN %(taken_by)s ELSE queue.held_by END,
         held_by_until = CASE WHEN {{ is_held }} AND (COALESCE({{ named }}, false) OR %(taken_by)s::text IS NOT NULL) THEN {{ end }}
             ELSE queue.held_by_until END,
-        due_at = CASE WHEN {{ is_held }} AND queue.owner IS NULL THEN {{ end }} ELSE queue.due_at END
-    RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
+        due_at = CASE WHEN {{ is_held }} AND queue.owner IS NULL THEN {{ end }} ELSE queue.due_at END,
+        assignee = CASE WHEN COALESCE({{ keeps }}, false) THEN queue.assignee
+            ELSE coalesce(excluded.assignee, queue.assignee) END
+    RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held,
+        assignee, labels, closed_at, snoozed_until
+), assigned AS (
+    {{ log("'conversation.changed'", "conversation", state_data(", 'userId', %(taken_by)s::text"),
+        condition="AND %(assignee)s::text IS NOT NULL AND assignee IS DISTINCT FROM (SELECT assignee FROM before)",
+        ref="NULL::bigint") }}
 ), held_on AS (
     {{ log("'conversation.handler'", "conversation",
         "json_build_object('handler', 'person', 'minutes', handler_minutes)::text",
         condition="AND is_held AND (SELECT author = 'person' FROM fresh)", ref="NULL::bigint") }}
 )
-SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
+SELECT f.id, o.open, b.held_by, b.held_until FROM (VALUES (1)) AS always
+LEFT JOIN before b ON b.is_of_other LEFT JOIN fresh f ON true LEFT JOIN outbound o USING (instance_id, session_key)

@@ -14,10 +14,11 @@ from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import message_key
 from adapters.outbound.storage.queue.statements import SQL
+from domain.access.service import SERVICE_USER
 from domain.channels.messages import CallOutcome
 from domain.conversations.model import MessageId, MessageKind
 from domain.refusals import INTERNAL
-from ports.outbox import KnownSession, NewSend, StoredSend
+from ports.outbox import HeldBy, KnownSession, NewSend, StoredSend
 
 
 class PostgresSends:
@@ -32,11 +33,16 @@ class PostgresSends:
         parameters = {"instance_id": instance_id, "session_key": key_of(session_id)}
         rows = await self._database.fetch(SQL["newest_of_session"], parameters)
         events = [(stored_event(event), received) for event, received, *_ in rows if event]
-        target, (_, _, now, content) = events[0][0].target if events else None, rows[0]
+        target, (_, _, now, content, held_by) = events[0][0].target if events else None, rows[0]
         if not target and content:
             target = orjson.loads(content).get("target")
         written = [min(event.written_at or received, received) for event, received in events]
-        return KnownSession(target or None, now - max(written) if written else None)
+        return KnownSession(
+            target or None,
+            now - max(written) if written else None,
+            events[0][0].sender.display_name if events else "",
+            held_by,
+        )
 
     async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
         row = await self._database.fetch_one(SQL["find_idempotency_key"], (instance_id, idempotency_key))
@@ -49,17 +55,30 @@ class PostgresSends:
         id: int = await self._database.fetch_value(SQL["next_send_id"])
         return id
 
-    async def add(self, send: NewSend) -> StoredSend | None:
+    async def add(self, send: NewSend) -> StoredSend | HeldBy | None:
         key = send.idempotency_key or None
         if key:
             await self._database.execute(SQL["free_idempotency_key"], (send.instance_id, key))
-        row = await self._database.fetch_one(SQL["send"], {**_columns(send), "idempotency_key": key})
-        if row is None:
+        id, is_open, held_by, held_until = await self._store(
+            {**_columns(send), "idempotency_key": key}, claims=send.taken_by is not None
+        )
+        if held_by is not None:
+            return HeldBy(held_by, held_until)
+        if id is None:
             return await self.repeated(send.instance_id, key) if key else None
-        id, is_open = row
         if is_open:
             self._enqueued()
         return StoredSend(id, send.session_id, send.digest)
+
+    @retried
+    async def _store(self, columns: dict[str, Any], *, claims: bool) -> tuple[Any, ...]:
+        if not claims:
+            [row] = await self._database.fetch(SQL["send"], columns)
+            return row
+        async with self._database.transaction() as connection:
+            await connection.execute(SQL["lock_claim"], columns)
+            [row] = await (await connection.execute(SQL["send"], columns)).fetchall()
+        return row
 
 
 def _columns(send: NewSend) -> dict[str, Any]:
@@ -80,12 +99,19 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "author": answer.author,
         "user": send.user_id,
         "taken_by": send.taken_by,
+        "assignee": assignee_of(send.taken_by),
+        "forced": send.forced,
         "trace": trace_context.current() or None,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),
         "keys": Texts(message_key(answer.request_id, send.id, number) for number in numbers),
     }
+
+
+def assignee_of(user_id: str | None) -> str | None:
+    """Who is responsible for what a user takes over: nobody where a service acts for nobody."""
+    return None if user_id in (None, SERVICE_USER) else f"user:{user_id}"
 
 
 log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jinja2 import StrictUndefined, Template
 
+from domain.access.service import SERVICE_USER
 from domain.conversations.history import HANDLER_MINUTES
 
 
@@ -60,5 +61,7 @@ def read_statements(file: Path, **values: object) -> Mapping[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in statements.items()}
 
 
-SQL = read_statements(Path(__file__).with_name("queue.sql"), handler_minutes=HANDLER_MINUTES)
+SQL = read_statements(
+    Path(__file__).with_name("queue.sql"), handler_minutes=HANDLER_MINUTES, nobody=SERVICE_USER
+)
 """psycopg reads a statement of more than 4,096 characters anew at each use, which takes 70 us."""

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchboard.channels.v1 import messages_pb2 as switchboard_dot_channels_dot_v1_dot_messages__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+switchboard/channels/v1/conversations.proto\x12\x17switchboard.channels.v1\x1a&switchboard/channels/v1/messages.proto\"\xd6\x02\n\x18ListConversationsRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\r\n\x05query\x18\x02 \x01(\t\x12\x14\n\x07waiting\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12\x12\n\x05limit\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x05 \x01(\t\x12\x14\n\x0cinstance_ids\x18\x06 \x03(\x03\x12\x14\n\x07handler\x18\x07 \x01(\tH\x02\x88\x01\x01\x12\x17\n\nsession_id\x18\x08 \x01(\tH\x03\x88\x01\x01\x12\x15\n\x08\x61ssignee\x18\t \x01(\tH\x04\x88\x01\x01\x12\x12\n\x05label\x18\n \x01(\tH\x05\x88\x01\x01\x12\x16\n\tis_closed\x18\x0b \x01(\x08H\x06\x88\x01\x01\x42\n\n\x08_waitingB\x08\n\x06_limitB\n\n\x08_handlerB\r\n\x0b_session_idB\x0b\n\t_assigneeB\x08\n\x06_labelB\x0c\n\n_is_closed\"u\n\x19ListConversationsResponse\x12<\n\rconversations\x18\x01 \x03(\x0b\x32%.switchboard.channels.v1.Conversation\x12\x11\n\x04next\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_next\"\x9d\x03\n\x0c\x43onversation\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12;\n\x06sender\x18\x02 \x01(\x0b\x32+.switchboard.channels.v1.ConversationSender\x12\x11\n\tlast_text\x18\x03 \x01(\t\x12\x12\n\nlast_at_us\x18\x04 \x01(\x03\x12\x10\n\x08messages\x18\x05 \x01(\x05\x12\x0f\n\x07waiting\x18\x06 \x01(\x08\x12\x1a\n\rheld_until_us\x18\x07 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x14pending_confirmation\x18\x08 \x01(\x08\x12\x13\n\x0binstance_id\x18\t \x01(\x03\x12\x12\n\nchannel_id\x18\n \x01(\t\x12\x14\n\x0c\x63hannel_name\x18\x0b \x01(\t\x12\x14\n\x07held_by\x18\x0c \x01(\tH\x01\x88\x01\x01\x12\x15\n\x08\x61ssignee\x18\r \x01(\tH\x02\x88\x01\x01\x12\x0e\n\x06labels\x18\x0e \x03(\t\x12\x11\n\tis_closed\x18\x0f \x01(\x08\x42\x10\n\x0e_held_until_usB\n\n\x08_held_byB\x0b\n\t_assignee\"a\n\x12\x43onversationSender\x12\x13\n\x0b\x65xternal_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_user_id\"\x82\x01\n\x13ListMessagesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x04 \x01(\t\x12\x14\n\x0clatest_first\x18\x05 \x01(\x08\x42\x08\n\x06_limit\"^\n\x19ListFailedMessagesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\x05limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x03 \x01(\tB\x08\n\x06_limit\"f\n\x14ListMessagesResponse\x12\x32\n\x08messages\x18\x01 \x03(\x0b\x32 .switchboard.channels.v1.Message\x12\x11\n\x04next\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_next\"o\n\x11SetHandlerRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0f\n\x07handler\x18\x03 \x01(\t\x12\x14\n\x07minutes\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\n\n\x08_minutes\"\x14\n\x12SetHandlerResponse\">\n\x13RerunMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\x16\n\x14RerunMessageResponse\"C\n\x18\x45raseConversationRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\"\x1b\n\x19\x45raseConversationResponse2\xc7\x05\n\x13\x43onversationService\x12z\n\x11ListConversations\x12\x31.switchboard.channels.v1.ListConversationsRequest\x1a\x32.switchboard.channels.v1.ListConversationsResponse\x12k\n\x0cListMessages\x12,.switchboard.channels.v1.ListMessagesRequest\x1a-.switchboard.channels.v1.ListMessagesResponse\x12w\n\x12ListFailedMessages\x12\x32.switchboard.channels.v1.ListFailedMessagesRequest\x1a-.switchboard.channels.v1.ListMessagesResponse\x12\x65\n\nSetHandler\x12*.switchboard.channels.v1.SetHandlerRequest\x1a+.switchboard.channels.v1.SetHandlerResponse\x12k\n\x0cRerunMessage\x12,.switchboard.channels.v1.RerunMessageRequest\x1a-.switchboard.channels.v1.RerunMessageResponse\x12z\n\x11\x45raseConversation\x12\x31.switchboard.channels.v1.EraseConversationRequest\x1a\x32.switchboard.channels.v1.EraseConversationResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+switchboard/channels/v1/conversations.proto\x12\x17switchboard.channels.v1\x1a&switchboard/channels/v1/messages.proto\"\xc2\x03\n\x18ListConversationsRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\r\n\x05query\x18\x02 \x01(\t\x12\x14\n\x07waiting\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12\x12\n\x05limit\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x05 \x01(\t\x12\x14\n\x0cinstance_ids\x18\x06 \x03(\x03\x12\x14\n\x07handler\x18\x07 \x01(\tH\x02\x88\x01\x01\x12\x17\n\nsession_id\x18\x08 \x01(\tH\x03\x88\x01\x01\x12\x15\n\x08\x61ssignee\x18\t \x01(\tH\x04\x88\x01\x01\x12\x12\n\x05label\x18\n \x01(\tH\x05\x88\x01\x01\x12\x16\n\tis_closed\x18\x0b \x01(\x08H\x06\x88\x01\x01\x12\x12\n\x05state\x18\x0c \x01(\tH\x07\x88\x01\x01\x12\x17\n\nchannel_id\x18\r \x01(\tH\x08\x88\x01\x01\x12\x14\n\x0cwants_person\x18\x0e \x01(\x08\x12\x0e\n\x06\x66\x61iled\x18\x0f \x01(\x08\x42\n\n\x08_waitingB\x08\n\x06_limitB\n\n\x08_handlerB\r\n\x0b_session_idB\x0b\n\t_assigneeB\x08\n\x06_labelB\x0c\n\n_is_closedB\x08\n\x06_stateB\r\n\x0b_channel_id\"u\n\x19ListConversationsResponse\x12<\n\rconversations\x18\x01 \x03(\x0b\x32%.switchboard.channels.v1.Conversation\x12\x11\n\x04next\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_next\"\xd1\x03\n\x0c\x43onversation\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12;\n\x06sender\x18\x02 \x01(\x0b\x32+.switchboard.channels.v1.ConversationSender\x12\x11\n\tlast_text\x18\x03 \x01(\t\x12\x12\n\nlast_at_us\x18\x04 \x01(\x03\x12\x10\n\x08messages\x18\x05 \x01(\x05\x12\x0f\n\x07waiting\x18\x06 \x01(\x08\x12\x1a\n\rheld_until_us\x18\x07 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x14pending_confirmation\x18\x08 \x01(\x08\x12\x13\n\x0binstance_id\x18\t \x01(\x03\x12\x12\n\nchannel_id\x18\n \x01(\t\x12\x14\n\x0c\x63hannel_name\x18\x0b \x01(\t\x12\x14\n\x07held_by\x18\x0c \x01(\tH\x01\x88\x01\x01\x12\x15\n\x08\x61ssignee\x18\r \x01(\tH\x02\x88\x01\x01\x12\x0e\n\x06labels\x18\x0e \x03(\t\x12\x11\n\tis_closed\x18\x0f \x01(\x08\x12\x1d\n\x10snoozed_until_us\x18\x10 \x01(\x03H\x03\x88\x01\x01\x42\x10\n\x0e_held_until_usB\n\n\x08_held_byB\x0b\n\t_assigneeB\x13\n\x11_snoozed_until_us\"a\n\x12\x43onversationSender\x12\x13\n\x0b\x65xternal_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_user_id\"\x82\x01\n\x13ListMessagesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x04 \x01(\t\x12\x14\n\x0clatest_first\x18\x05 \x01(\x08\x42\x08\n\x06_limit\"^\n\x19ListFailedMessagesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\x05limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06\x63ursor\x18\x03 \x01(\tB\x08\n\x06_limit\"f\n\x14ListMessagesResponse\x12\x32\n\x08messages\x18\x01 \x03(\x0b\x32 .switchboard.channels.v1.Message\x12\x11\n\x04next\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_next\"o\n\x11SetHandlerRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0f\n\x07handler\x18\x03 \x01(\t\x12\x14\n\x07minutes\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\n\n\x08_minutes\"\x14\n\x12SetHandlerResponse\"\x1b\n\tLabelList\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xce\x01\n\x12\x43onversationUpdate\x12\x15\n\x08\x61ssignee\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05state\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x1d\n\x10snoozed_until_us\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x37\n\x06labels\x18\x04 \x01(\x0b\x32\".switchboard.channels.v1.LabelListH\x03\x88\x01\x01\x42\x0b\n\t_assigneeB\x08\n\x06_stateB\x13\n\x11_snoozed_until_usB\t\n\x07_labels\"\x81\x01\n\x19\x43hangeConversationRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12;\n\x06\x63hange\x18\x03 \x01(\x0b\x32+.switchboard.channels.v1.ConversationUpdate\"\x1c\n\x1a\x43hangeConversationResponse\"G\n\x0e\x41\x64\x64NoteRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"\x1b\n\x19\x43ountConversationsRequest\"\x9a\x01\n\x12\x43onversationCounts\x12\x0c\n\x04mine\x18\x01 \x01(\x05\x12\r\n\x05teams\x18\x02 \x01(\x05\x12\x12\n\nunassigned\x18\x03 \x01(\x05\x12\x0c\n\x04open\x18\x04 \x01(\x05\x12\x0f\n\x07snoozed\x18\x05 \x01(\x05\x12\x0e\n\x06\x63losed\x18\x06 \x01(\x05\x12\x14\n\x0cwants_person\x18\x07 \x01(\x05\x12\x0e\n\x06\x66\x61iled\x18\x08 \x01(\x05\">\n\x13RerunMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\x16\n\x14RerunMessageResponse\"C\n\x18\x45raseConversationRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nsession_id\x18\x02 \x01(\t\"\x1b\n\x19\x45raseConversationResponse2\x93\x08\n\x13\x43onversationService\x12z\n\x11ListConversations\x12\x31.switchboard.channels.v1.ListConversationsRequest\x1a\x32.switchboard.channels.v1.ListConversationsResponse\x12k\n\x0cListMessages\x12,.switchboard.channels.v1.ListMessagesRequest\x1a-.switchboard.channels.v1.ListMessagesResponse\x12w\n\x12ListFailedMessages\x12\x32.switchboard.channels.v1.ListFailedMessagesRequest\x1a-.switchboard.channels.v1.ListMessagesResponse\x12\x65\n\nSetHandler\x12*.switchboard.channels.v1.SetHandlerRequest\x1a+.switchboard.channels.v1.SetHandlerResponse\x12}\n\x12\x43hangeConversation\x12\x32.switchboard.channels.v1.ChangeConversationRequest\x1a\x33.switchboard.channels.v1.ChangeConversationResponse\x12T\n\x07\x41\x64\x64Note\x12\'.switchboard.channels.v1.AddNoteRequest\x1a .switchboard.channels.v1.Message\x12u\n\x12\x43ountConversations\x12\x32.switchboard.channels.v1.CountConversationsRequest\x1a+.switchboard.channels.v1.ConversationCounts\x12k\n\x0cRerunMessage\x12,.switchboard.channels.v1.RerunMessageRequest\x1a-.switchboard.channels.v1.RerunMessageResponse\x12z\n\x11\x45raseConversation\x12\x31.switchboard.channels.v1.EraseConversationRequest\x1a\x32.switchboard.channels.v1.EraseConversationResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,31 +33,45 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.channels.v1.con
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=113
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=455
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=457
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=574
-  _globals['_CONVERSATION']._serialized_start=577
-  _globals['_CONVERSATION']._serialized_end=990
-  _globals['_CONVERSATIONSENDER']._serialized_start=992
-  _globals['_CONVERSATIONSENDER']._serialized_end=1089
-  _globals['_LISTMESSAGESREQUEST']._serialized_start=1092
-  _globals['_LISTMESSAGESREQUEST']._serialized_end=1222
-  _globals['_LISTFAILEDMESSAGESREQUEST']._serialized_start=1224
-  _globals['_LISTFAILEDMESSAGESREQUEST']._serialized_end=1318
-  _globals['_LISTMESSAGESRESPONSE']._serialized_start=1320
-  _globals['_LISTMESSAGESRESPONSE']._serialized_end=1422
-  _globals['_SETHANDLERREQUEST']._serialized_start=1424
-  _globals['_SETHANDLERREQUEST']._serialized_end=1535
-  _globals['_SETHANDLERRESPONSE']._serialized_start=1537
-  _globals['_SETHANDLERRESPONSE']._serialized_end=1557
-  _globals['_RERUNMESSAGEREQUEST']._serialized_start=1559
-  _globals['_RERUNMESSAGEREQUEST']._serialized_end=1621
-  _globals['_RERUNMESSAGERESPONSE']._serialized_start=1623
-  _globals['_RERUNMESSAGERESPONSE']._serialized_end=1645
-  _globals['_ERASECONVERSATIONREQUEST']._serialized_start=1647
-  _globals['_ERASECONVERSATIONREQUEST']._serialized_end=1714
-  _globals['_ERASECONVERSATIONRESPONSE']._serialized_start=1716
-  _globals['_ERASECONVERSATIONRESPONSE']._serialized_end=1743
-  _globals['_CONVERSATIONSERVICE']._serialized_start=1746
-  _globals['_CONVERSATIONSERVICE']._serialized_end=2457
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=563
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=565
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=682
+  _globals['_CONVERSATION']._serialized_start=685
+  _globals['_CONVERSATION']._serialized_end=1150
+  _globals['_CONVERSATIONSENDER']._serialized_start=1152
+  _globals['_CONVERSATIONSENDER']._serialized_end=1249
+  _globals['_LISTMESSAGESREQUEST']._serialized_start=1252
+  _globals['_LISTMESSAGESREQUEST']._serialized_end=1382
+  _globals['_LISTFAILEDMESSAGESREQUEST']._serialized_start=1384
+  _globals['_LISTFAILEDMESSAGESREQUEST']._serialized_end=1478
+  _globals['_LISTMESSAGESRESPONSE']._serialized_start=1480
+  _globals['_LISTMESSAGESRESPONSE']._serialized_end=1582
+  _globals['_SETHANDLERREQUEST']._serialized_start=1584
+  _globals['_SETHANDLERREQUEST']._serialized_end=1695
+  _globals['_SETHANDLERRESPONSE']._serialized_start=1697
+  _globals['_SETHANDLERRESPONSE']._serialized_end=1717
+  _globals['_LABELLIST']._serialized_start=1719
+  _globals['_LABELLIST']._serialized_end=1746
+  _globals['_CONVERSATIONUPDATE']._serialized_start=1749
+  _globals['_CONVERSATIONUPDATE']._serialized_end=1955
+  _globals['_CHANGECONVERSATIONREQUEST']._serialized_start=1958
+  _globals['_CHANGECONVERSATIONREQUEST']._serialized_end=2087
+  _globals['_CHANGECONVERSATIONRESPONSE']._serialized_start=2089
+  _globals['_CHANGECONVERSATIONRESPONSE']._serialized_end=2117
+  _globals['_ADDNOTEREQUEST']._serialized_start=2119
+  _globals['_ADDNOTEREQUEST']._serialized_end=2190
+  _globals['_COUNTCONVERSATIONSREQUEST']._serialized_start=2192
+  _globals['_COUNTCONVERSATIONSREQUEST']._serialized_end=2219
+  _globals['_CONVERSATIONCOUNTS']._serialized_start=2222
+  _globals['_CONVERSATIONCOUNTS']._serialized_end=2376
+  _globals['_RERUNMESSAGEREQUEST']._serialized_start=2378
+  _globals['_RERUNMESSAGEREQUEST']._serialized_end=2440
+  _globals['_RERUNMESSAGERESPONSE']._serialized_start=2442
+  _globals['_RERUNMESSAGERESPONSE']._serialized_end=2464
+  _globals['_ERASECONVERSATIONREQUEST']._serialized_start=2466
+  _globals['_ERASECONVERSATIONREQUEST']._serialized_end=2533
+  _globals['_ERASECONVERSATIONRESPONSE']._serialized_start=2535
+  _globals['_ERASECONVERSATIONRESPONSE']._serialized_end=2562
+  _globals['_CONVERSATIONSERVICE']._serialized_start=2565
+  _globals['_CONVERSATIONSERVICE']._serialized_end=3608
 # @@protoc_insertion_point(module_scope)

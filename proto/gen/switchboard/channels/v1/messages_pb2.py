@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\x9a\x03\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x12\x16\n\ttake_over\x18\n \x01(\x08H\x04\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_keyB\x0c\n\n_take_over\"c\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x03url\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x01\x88\x01\x01\x42\x06\n\x04_urlB\x07\n\x05_data\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xb7\x02\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x12\x13\n\x0bsender_name\x18\x0b \x01(\t\x12\x15\n\x08resource\x18\x0c \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05route\x18\r \x01(\tH\x02\x88\x01\x01\x42\x08\n\x06_errorB\x0b\n\t_resourceB\x08\n\x06_route\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size\"@\n\x14ListTimelinesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x02 \x03(\t\"M\n\x15ListTimelinesResponse\x12\x34\n\ttimelines\x18\x01 \x03(\x0b\x32!.switchboard.channels.v1.Timeline\"T\n\x08Timeline\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x34\n\x05steps\x18\x02 \x03(\x0b\x32%.switchboard.channels.v1.TimelineStep\"\xc0\x03\n\x0cTimelineStep\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\x05\x61t_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04part\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x06reason\x18\x05 \x01(\tH\x03\x88\x01\x01\x12\x11\n\x04tool\x18\x06 \x01(\tH\x04\x88\x01\x01\x12\x15\n\x08\x64\x65\x63ision\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x14\n\x07\x64\x65\x63ider\x18\x08 \x01(\tH\x06\x88\x01\x01\x12\x1f\n\x12next_attempt_at_us\x18\t \x01(\x03H\x07\x88\x01\x01\x12\x18\n\x0bplatform_id\x18\n \x01(\tH\x08\x88\x01\x01\x12\x15\n\x08resource\x18\x0b \x01(\tH\t\x88\x01\x01\x12\x12\n\x05route\x18\x0c \x01(\tH\n\x88\x01\x01\x12\x13\n\x06\x63hange\x18\r \x01(\tH\x0b\x88\x01\x01\x42\x08\n\x06_at_usB\x07\n\x05_partB\x0b\n\t_attemptsB\t\n\x07_reasonB\x07\n\x05_toolB\x0b\n\t_decisionB\n\n\x08_deciderB\x15\n\x13_next_attempt_at_usB\x0e\n\x0c_platform_idB\x0b\n\t_resourceB\x08\n\x06_routeB\t\n\x07_change2\xc6\x02\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Message\x12n\n\rListTimelines\x12-.switchboard.channels.v1.ListTimelinesRequest\x1a..switchboard.channels.v1.ListTimelinesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\xc2\x03\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x12\x16\n\ttake_over\x18\n \x01(\x08H\x04\x88\x01\x01\x12\x17\n\nsnippet_id\x18\x0b \x01(\x03H\x05\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_keyB\x0c\n\n_take_overB\r\n\x0b_snippet_id\"c\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x03url\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x01\x88\x01\x01\x42\x06\n\x04_urlB\x07\n\x05_data\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xeb\x02\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x12\x13\n\x0bsender_name\x18\x0b \x01(\t\x12\x15\n\x08resource\x18\x0c \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05route\x18\r \x01(\tH\x02\x88\x01\x01\x12\x14\n\x07user_id\x18\x0e \x01(\tH\x03\x88\x01\x01\x12\x10\n\x08mentions\x18\x0f \x03(\tB\x08\n\x06_errorB\x0b\n\t_resourceB\x08\n\x06_routeB\n\n\x08_user_id\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size\"@\n\x14ListTimelinesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x02 \x03(\t\"M\n\x15ListTimelinesResponse\x12\x34\n\ttimelines\x18\x01 \x03(\x0b\x32!.switchboard.channels.v1.Timeline\"T\n\x08Timeline\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x34\n\x05steps\x18\x02 \x03(\x0b\x32%.switchboard.channels.v1.TimelineStep\"\xc0\x03\n\x0cTimelineStep\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\x05\x61t_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04part\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x06reason\x18\x05 \x01(\tH\x03\x88\x01\x01\x12\x11\n\x04tool\x18\x06 \x01(\tH\x04\x88\x01\x01\x12\x15\n\x08\x64\x65\x63ision\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x14\n\x07\x64\x65\x63ider\x18\x08 \x01(\tH\x06\x88\x01\x01\x12\x1f\n\x12next_attempt_at_us\x18\t \x01(\x03H\x07\x88\x01\x01\x12\x18\n\x0bplatform_id\x18\n \x01(\tH\x08\x88\x01\x01\x12\x15\n\x08resource\x18\x0b \x01(\tH\t\x88\x01\x01\x12\x12\n\x05route\x18\x0c \x01(\tH\n\x88\x01\x01\x12\x13\n\x06\x63hange\x18\r \x01(\tH\x0b\x88\x01\x01\x42\x08\n\x06_at_usB\x07\n\x05_partB\x0b\n\t_attemptsB\t\n\x07_reasonB\x07\n\x05_toolB\x0b\n\t_decisionB\n\n\x08_deciderB\x15\n\x13_next_attempt_at_usB\x0e\n\x0c_platform_idB\x0b\n\t_resourceB\x08\n\x06_routeB\t\n\x07_change2\xc6\x02\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Message\x12n\n\rListTimelines\x12-.switchboard.channels.v1.ListTimelinesRequest\x1a..switchboard.channels.v1.ListTimelinesResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,29 +32,29 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.channels.v1.mes
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SENDMESSAGEREQUEST']._serialized_start=68
-  _globals['_SENDMESSAGEREQUEST']._serialized_end=478
-  _globals['_FILETOSEND']._serialized_start=480
-  _globals['_FILETOSEND']._serialized_end=579
-  _globals['_MESSAGECHOICE']._serialized_start=581
-  _globals['_MESSAGECHOICE']._serialized_end=626
-  _globals['_MESSAGETEMPLATE']._serialized_start=628
-  _globals['_MESSAGETEMPLATE']._serialized_end=697
-  _globals['_SENDMESSAGERESPONSE']._serialized_start=699
-  _globals['_SENDMESSAGERESPONSE']._serialized_end=760
-  _globals['_GETMESSAGEREQUEST']._serialized_start=762
-  _globals['_GETMESSAGEREQUEST']._serialized_end=822
-  _globals['_MESSAGE']._serialized_start=825
-  _globals['_MESSAGE']._serialized_end=1136
-  _globals['_MESSAGEFILE']._serialized_start=1138
-  _globals['_MESSAGEFILE']._serialized_end=1225
-  _globals['_LISTTIMELINESREQUEST']._serialized_start=1227
-  _globals['_LISTTIMELINESREQUEST']._serialized_end=1291
-  _globals['_LISTTIMELINESRESPONSE']._serialized_start=1293
-  _globals['_LISTTIMELINESRESPONSE']._serialized_end=1370
-  _globals['_TIMELINE']._serialized_start=1372
-  _globals['_TIMELINE']._serialized_end=1456
-  _globals['_TIMELINESTEP']._serialized_start=1459
-  _globals['_TIMELINESTEP']._serialized_end=1907
-  _globals['_MESSAGESERVICE']._serialized_start=1910
-  _globals['_MESSAGESERVICE']._serialized_end=2236
+  _globals['_SENDMESSAGEREQUEST']._serialized_end=518
+  _globals['_FILETOSEND']._serialized_start=520
+  _globals['_FILETOSEND']._serialized_end=619
+  _globals['_MESSAGECHOICE']._serialized_start=621
+  _globals['_MESSAGECHOICE']._serialized_end=666
+  _globals['_MESSAGETEMPLATE']._serialized_start=668
+  _globals['_MESSAGETEMPLATE']._serialized_end=737
+  _globals['_SENDMESSAGERESPONSE']._serialized_start=739
+  _globals['_SENDMESSAGERESPONSE']._serialized_end=800
+  _globals['_GETMESSAGEREQUEST']._serialized_start=802
+  _globals['_GETMESSAGEREQUEST']._serialized_end=862
+  _globals['_MESSAGE']._serialized_start=865
+  _globals['_MESSAGE']._serialized_end=1228
+  _globals['_MESSAGEFILE']._serialized_start=1230
+  _globals['_MESSAGEFILE']._serialized_end=1317
+  _globals['_LISTTIMELINESREQUEST']._serialized_start=1319
+  _globals['_LISTTIMELINESREQUEST']._serialized_end=1383
+  _globals['_LISTTIMELINESRESPONSE']._serialized_start=1385
+  _globals['_LISTTIMELINESRESPONSE']._serialized_end=1462
+  _globals['_TIMELINE']._serialized_start=1464
+  _globals['_TIMELINE']._serialized_end=1548
+  _globals['_TIMELINESTEP']._serialized_start=1551
+  _globals['_TIMELINESTEP']._serialized_end=1999
+  _globals['_MESSAGESERVICE']._serialized_start=2002
+  _globals['_MESSAGESERVICE']._serialized_end=2328
 # @@protoc_insertion_point(module_scope)

@@ -36,6 +36,10 @@ class ListConversationsRequest(_message.Message):
     ASSIGNEE_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     IS_CLOSED_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    CHANNEL_ID_FIELD_NUMBER: _builtins.int
+    WANTS_PERSON_FIELD_NUMBER: _builtins.int
+    FAILED_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     """Of this instance; 0 for those of `instance_ids`."""
     query: _builtins.str
@@ -51,11 +55,21 @@ class ListConversationsRequest(_message.Message):
     session_id: _builtins.str
     """That conversation alone."""
     assignee: _builtins.str
-    """Only those of this assignee, "user:ID" or "team:ID"."""
+    """Only those of this assignee: "user:ID", "team:" with an id or a name, "me", "teams" (each team of the caller) or
+    "none".
+    """
     label: _builtins.str
     """Only those with this label."""
     is_closed: _builtins.bool
     """Only those that are closed, or only those that are open."""
+    state: _builtins.str
+    """"open", "snoozed" or "closed": only those in this state."""
+    channel_id: _builtins.str
+    """Only those of instances of this channel, such as "workspace-chat"."""
+    wants_person: _builtins.bool
+    """Only those for which a person is asked for, and which nobody has taken over."""
+    failed: _builtins.bool
+    """Only those with a message that was given up."""
     @_builtins.property
     def instance_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Of these instances, at most 100; none of them: of all of the caller's, for an admin of everybody's."""
@@ -74,13 +88,19 @@ class ListConversationsRequest(_message.Message):
         assignee: _builtins.str | None = ...,
         label: _builtins.str | None = ...,
         is_closed: _builtins.bool | None = ...,
+        state: _builtins.str | None = ...,
+        channel_id: _builtins.str | None = ...,
+        wants_person: _builtins.bool = ...,
+        failed: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "assignee", b"assignee", "handler", b"handler", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_channel_id", b"_channel_id", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_state", b"_state", "_waiting", b"_waiting", "assignee", b"assignee", "channel_id", b"channel_id", "handler", b"handler", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "session_id", b"session_id", "state", b"state", "waiting", b"waiting"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "assignee", b"assignee", "cursor", b"cursor", "handler", b"handler", "instance_id", b"instance_id", "instance_ids", b"instance_ids", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "query", b"query", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_channel_id", b"_channel_id", "_handler", b"_handler", "_is_closed", b"_is_closed", "_label", b"_label", "_limit", b"_limit", "_session_id", b"_session_id", "_state", b"_state", "_waiting", b"_waiting", "assignee", b"assignee", "channel_id", b"channel_id", "cursor", b"cursor", "failed", b"failed", "handler", b"handler", "instance_id", b"instance_id", "instance_ids", b"instance_ids", "is_closed", b"is_closed", "label", b"label", "limit", b"limit", "query", b"query", "session_id", b"session_id", "state", b"state", "waiting", b"waiting", "wants_person", b"wants_person"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__assignee: _TypeAlias = _typing.Literal["assignee"]  # noqa: Y015
     _WhichOneofArgType__assignee: _TypeAlias = _typing.Literal["_assignee", b"_assignee"]  # noqa: Y015
+    _WhichOneofReturnType__channel_id: _TypeAlias = _typing.Literal["channel_id"]  # noqa: Y015
+    _WhichOneofArgType__channel_id: _TypeAlias = _typing.Literal["_channel_id", b"_channel_id"]  # noqa: Y015
     _WhichOneofReturnType__handler: _TypeAlias = _typing.Literal["handler"]  # noqa: Y015
     _WhichOneofArgType__handler: _TypeAlias = _typing.Literal["_handler", b"_handler"]  # noqa: Y015
     _WhichOneofReturnType__is_closed: _TypeAlias = _typing.Literal["is_closed"]  # noqa: Y015
@@ -91,10 +111,14 @@ class ListConversationsRequest(_message.Message):
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__session_id: _TypeAlias = _typing.Literal["session_id"]  # noqa: Y015
     _WhichOneofArgType__session_id: _TypeAlias = _typing.Literal["_session_id", b"_session_id"]  # noqa: Y015
+    _WhichOneofReturnType__state: _TypeAlias = _typing.Literal["state"]  # noqa: Y015
+    _WhichOneofArgType__state: _TypeAlias = _typing.Literal["_state", b"_state"]  # noqa: Y015
     _WhichOneofReturnType__waiting: _TypeAlias = _typing.Literal["waiting"]  # noqa: Y015
     _WhichOneofArgType__waiting: _TypeAlias = _typing.Literal["_waiting", b"_waiting"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__assignee) -> _WhichOneofReturnType__assignee | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__channel_id) -> _WhichOneofReturnType__channel_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__handler) -> _WhichOneofReturnType__handler | None: ...
     @_typing.overload
@@ -105,6 +129,8 @@ class ListConversationsRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__session_id) -> _WhichOneofReturnType__session_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__state) -> _WhichOneofReturnType__state | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__waiting) -> _WhichOneofReturnType__waiting | None: ...
 
@@ -161,6 +187,7 @@ class Conversation(_message.Message):
     ASSIGNEE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     IS_CLOSED_FIELD_NUMBER: _builtins.int
+    SNOOZED_UNTIL_US_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Id of the conversation, unique within the instance."""
     last_text: _builtins.str
@@ -187,6 +214,8 @@ class Conversation(_message.Message):
     """Who is responsible for it: "user:ID" or "team:ID"."""
     is_closed: _builtins.bool
     """A closed conversation is open again once the person writes."""
+    snoozed_until_us: _builtins.int
+    """When a snoozed conversation is open again, in microseconds since the epoch; not set where it is not snoozed."""
     @_builtins.property
     def sender(self) -> Global___ConversationSender:
         """Who wrote last."""
@@ -213,10 +242,11 @@ class Conversation(_message.Message):
         assignee: _builtins.str | None = ...,
         labels: _abc.Iterable[_builtins.str] | None = ...,
         is_closed: _builtins.bool = ...,
+        snoozed_until_us: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "assignee", b"assignee", "held_by", b"held_by", "held_until_us", b"held_until_us", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "_snoozed_until_us", b"_snoozed_until_us", "assignee", b"assignee", "held_by", b"held_by", "held_until_us", b"held_until_us", "sender", b"sender", "snoozed_until_us", b"snoozed_until_us"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "assignee", b"assignee", "channel_id", b"channel_id", "channel_name", b"channel_name", "held_by", b"held_by", "held_until_us", b"held_until_us", "instance_id", b"instance_id", "is_closed", b"is_closed", "labels", b"labels", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "_snoozed_until_us", b"_snoozed_until_us", "assignee", b"assignee", "channel_id", b"channel_id", "channel_name", b"channel_name", "held_by", b"held_by", "held_until_us", b"held_until_us", "instance_id", b"instance_id", "is_closed", b"is_closed", "labels", b"labels", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "snoozed_until_us", b"snoozed_until_us", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__assignee: _TypeAlias = _typing.Literal["assignee"]  # noqa: Y015
     _WhichOneofArgType__assignee: _TypeAlias = _typing.Literal["_assignee", b"_assignee"]  # noqa: Y015
@@ -224,12 +254,16 @@ class Conversation(_message.Message):
     _WhichOneofArgType__held_by: _TypeAlias = _typing.Literal["_held_by", b"_held_by"]  # noqa: Y015
     _WhichOneofReturnType__held_until_us: _TypeAlias = _typing.Literal["held_until_us"]  # noqa: Y015
     _WhichOneofArgType__held_until_us: _TypeAlias = _typing.Literal["_held_until_us", b"_held_until_us"]  # noqa: Y015
+    _WhichOneofReturnType__snoozed_until_us: _TypeAlias = _typing.Literal["snoozed_until_us"]  # noqa: Y015
+    _WhichOneofArgType__snoozed_until_us: _TypeAlias = _typing.Literal["_snoozed_until_us", b"_snoozed_until_us"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__assignee) -> _WhichOneofReturnType__assignee | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__held_by) -> _WhichOneofReturnType__held_by | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__held_until_us) -> _WhichOneofReturnType__held_until_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__snoozed_until_us) -> _WhichOneofReturnType__snoozed_until_us | None: ...
 
 Global___Conversation: _TypeAlias = Conversation  # noqa: Y015
 
@@ -419,6 +453,227 @@ class SetHandlerResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetHandlerResponse: _TypeAlias = SetHandlerResponse  # noqa: Y015
+
+@_typing.final
+class LabelList(_message.Message):
+    """A list of labels that can be absent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """All labels of the conversation; at most 50."""
+
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LabelList: _TypeAlias = LabelList  # noqa: Y015
+
+@_typing.final
+class ConversationUpdate(_message.Message):
+    """What is changed; a field that is not set stays as it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ASSIGNEE_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    SNOOZED_UNTIL_US_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    assignee: _builtins.str
+    """"user:ID", "team:" with an id or a name, or "me"; empty for nobody."""
+    state: _builtins.str
+    """"open", "snoozed" or "closed"."""
+    snoozed_until_us: _builtins.int
+    """When a snoozed conversation is open again, in microseconds since the epoch; required with "snoozed"."""
+    @_builtins.property
+    def labels(self) -> Global___LabelList:
+        """All labels from then on."""
+
+    def __init__(
+        self,
+        *,
+        assignee: _builtins.str | None = ...,
+        state: _builtins.str | None = ...,
+        snoozed_until_us: _builtins.int | None = ...,
+        labels: Global___LabelList | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_labels", b"_labels", "_snoozed_until_us", b"_snoozed_until_us", "_state", b"_state", "assignee", b"assignee", "labels", b"labels", "snoozed_until_us", b"snoozed_until_us", "state", b"state"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_assignee", b"_assignee", "_labels", b"_labels", "_snoozed_until_us", b"_snoozed_until_us", "_state", b"_state", "assignee", b"assignee", "labels", b"labels", "snoozed_until_us", b"snoozed_until_us", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__assignee: _TypeAlias = _typing.Literal["assignee"]  # noqa: Y015
+    _WhichOneofArgType__assignee: _TypeAlias = _typing.Literal["_assignee", b"_assignee"]  # noqa: Y015
+    _WhichOneofReturnType__labels: _TypeAlias = _typing.Literal["labels"]  # noqa: Y015
+    _WhichOneofArgType__labels: _TypeAlias = _typing.Literal["_labels", b"_labels"]  # noqa: Y015
+    _WhichOneofReturnType__snoozed_until_us: _TypeAlias = _typing.Literal["snoozed_until_us"]  # noqa: Y015
+    _WhichOneofArgType__snoozed_until_us: _TypeAlias = _typing.Literal["_snoozed_until_us", b"_snoozed_until_us"]  # noqa: Y015
+    _WhichOneofReturnType__state: _TypeAlias = _typing.Literal["state"]  # noqa: Y015
+    _WhichOneofArgType__state: _TypeAlias = _typing.Literal["_state", b"_state"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__assignee) -> _WhichOneofReturnType__assignee | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__labels) -> _WhichOneofReturnType__labels | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__snoozed_until_us) -> _WhichOneofReturnType__snoozed_until_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__state) -> _WhichOneofReturnType__state | None: ...
+
+Global___ConversationUpdate: _TypeAlias = ConversationUpdate  # noqa: Y015
+
+@_typing.final
+class ChangeConversationRequest(_message.Message):
+    """Request of `ChangeConversation`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    """Id of the channel instance."""
+    session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
+    @_builtins.property
+    def change(self) -> Global___ConversationUpdate:
+        """What is changed."""
+
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        session_id: _builtins.str = ...,
+        change: Global___ConversationUpdate | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "instance_id", b"instance_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeConversationRequest: _TypeAlias = ChangeConversationRequest  # noqa: Y015
+
+@_typing.final
+class ChangeConversationResponse(_message.Message):
+    """Empty: `ChangeConversation` was carried out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeConversationResponse: _TypeAlias = ChangeConversationResponse  # noqa: Y015
+
+@_typing.final
+class AddNoteRequest(_message.Message):
+    """Request of `AddNote`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    """Id of the channel instance."""
+    session_id: _builtins.str
+    """Id of the conversation, unique within the instance."""
+    text: _builtins.str
+    """At most 100,000 characters. `@name` names a user, by id or name, or a team."""
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        session_id: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddNoteRequest: _TypeAlias = AddNoteRequest  # noqa: Y015
+
+@_typing.final
+class CountConversationsRequest(_message.Message):
+    """Request of `CountConversations`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CountConversationsRequest: _TypeAlias = CountConversationsRequest  # noqa: Y015
+
+@_typing.final
+class ConversationCounts(_message.Message):
+    """How many conversations each view shows, of those that the caller sees; each counted up to 1,000."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MINE_FIELD_NUMBER: _builtins.int
+    TEAMS_FIELD_NUMBER: _builtins.int
+    UNASSIGNED_FIELD_NUMBER: _builtins.int
+    OPEN_FIELD_NUMBER: _builtins.int
+    SNOOZED_FIELD_NUMBER: _builtins.int
+    CLOSED_FIELD_NUMBER: _builtins.int
+    WANTS_PERSON_FIELD_NUMBER: _builtins.int
+    FAILED_FIELD_NUMBER: _builtins.int
+    mine: _builtins.int
+    """Open ones of the caller."""
+    teams: _builtins.int
+    """Open ones of the teams of the caller."""
+    unassigned: _builtins.int
+    """Open ones of nobody."""
+    open: _builtins.int
+    """All open ones."""
+    snoozed: _builtins.int
+    """Snoozed ones."""
+    closed: _builtins.int
+    """Closed ones."""
+    wants_person: _builtins.int
+    """Those for which a person is asked for, and which nobody has taken over."""
+    failed: _builtins.int
+    """Those with a message that was given up."""
+    def __init__(
+        self,
+        *,
+        mine: _builtins.int = ...,
+        teams: _builtins.int = ...,
+        unassigned: _builtins.int = ...,
+        open: _builtins.int = ...,
+        snoozed: _builtins.int = ...,
+        closed: _builtins.int = ...,
+        wants_person: _builtins.int = ...,
+        failed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed", b"closed", "failed", b"failed", "mine", b"mine", "open", b"open", "snoozed", b"snoozed", "teams", b"teams", "unassigned", b"unassigned", "wants_person", b"wants_person"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConversationCounts: _TypeAlias = ConversationCounts  # noqa: Y015
 
 @_typing.final
 class RerunMessageRequest(_message.Message):

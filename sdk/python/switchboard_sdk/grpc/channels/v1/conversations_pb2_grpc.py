@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from switchboard_sdk.grpc.channels.v1 import conversations_pb2 as switchboard_dot_channels_dot_v1_dot_conversations__pb2
+from switchboard_sdk.grpc.channels.v1 import messages_pb2 as switchboard_dot_channels_dot_v1_dot_messages__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -56,6 +57,21 @@ class ConversationServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerRequest.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerResponse.FromString,
                 _registered_method=True)
+        self.ChangeConversation = channel.unary_unary(
+                '/switchboard.channels.v1.ConversationService/ChangeConversation',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationResponse.FromString,
+                _registered_method=True)
+        self.AddNote = channel.unary_unary(
+                '/switchboard.channels.v1.ConversationService/AddNote',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.AddNoteRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.FromString,
+                _registered_method=True)
+        self.CountConversations = channel.unary_unary(
+                '/switchboard.channels.v1.ConversationService/CountConversations',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.CountConversationsRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ConversationCounts.FromString,
+                _registered_method=True)
         self.RerunMessage = channel.unary_unary(
                 '/switchboard.channels.v1.ConversationService/RerunMessage',
                 request_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.RerunMessageRequest.SerializeToString,
@@ -101,6 +117,27 @@ class ConversationServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ChangeConversation(self, request, context):
+        """Assigns, snoozes, closes, opens or labels a conversation.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AddNote(self, request, context):
+        """Adds a note, which only those who work on the conversation read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountConversations(self, request, context):
+        """How many conversations each view of the inbox shows.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RerunMessage(self, request, context):
         """Has a message that was given up processed or sent again. ALREADY_EXISTS for another one.
         """
@@ -137,6 +174,21 @@ def add_ConversationServiceServicer_to_server(servicer, server):
                     servicer.SetHandler,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerRequest.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerResponse.SerializeToString,
+            ),
+            'ChangeConversation': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChangeConversation,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationResponse.SerializeToString,
+            ),
+            'AddNote': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddNote,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.AddNoteRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.SerializeToString,
+            ),
+            'CountConversations': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountConversations,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.CountConversationsRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_conversations__pb2.ConversationCounts.SerializeToString,
             ),
             'RerunMessage': grpc.unary_unary_rpc_method_handler(
                     servicer.RerunMessage,
@@ -259,6 +311,87 @@ class ConversationService:
             '/switchboard.channels.v1.ConversationService/SetHandler',
             switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerRequest.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_conversations__pb2.SetHandlerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChangeConversation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.ConversationService/ChangeConversation',
+            switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_conversations__pb2.ChangeConversationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddNote(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.ConversationService/AddNote',
+            switchboard_dot_channels_dot_v1_dot_conversations__pb2.AddNoteRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountConversations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.ConversationService/CountConversations',
+            switchboard_dot_channels_dot_v1_dot_conversations__pb2.CountConversationsRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_conversations__pb2.ConversationCounts.FromString,
             options,
             channel_credentials,
             insecure,

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from switchboard_sdk.grpc.channels.v1 import conversations_pb2 as _conversations_pb2
+from switchboard_sdk.grpc.channels.v1 import messages_pb2 as _messages_pb2
 import abc as _abc_1
 import grpc as _grpc
 import sys
@@ -43,6 +44,12 @@ class ConversationServiceStub:
     """The messages of both directions that were given up, the latest first."""
     SetHandler: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.SetHandlerRequest, _conversations_pb2.SetHandlerResponse]
     """Gives a conversation to a person for a while, or back to the resource."""
+    ChangeConversation: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.ChangeConversationRequest, _conversations_pb2.ChangeConversationResponse]
+    """Assigns, snoozes, closes, opens or labels a conversation."""
+    AddNote: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.AddNoteRequest, _messages_pb2.Message]
+    """Adds a note, which only those who work on the conversation read."""
+    CountConversations: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.CountConversationsRequest, _conversations_pb2.ConversationCounts]
+    """How many conversations each view of the inbox shows."""
     RerunMessage: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.RerunMessageRequest, _conversations_pb2.RerunMessageResponse]
     """Has a message that was given up processed or sent again. ALREADY_EXISTS for another one."""
     EraseConversation: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.EraseConversationRequest, _conversations_pb2.EraseConversationResponse]
@@ -63,6 +70,12 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
     """The messages of both directions that were given up, the latest first."""
     SetHandler: _aio.UnaryUnaryMultiCallable[_conversations_pb2.SetHandlerRequest, _conversations_pb2.SetHandlerResponse]  # type: ignore[assignment]
     """Gives a conversation to a person for a while, or back to the resource."""
+    ChangeConversation: _aio.UnaryUnaryMultiCallable[_conversations_pb2.ChangeConversationRequest, _conversations_pb2.ChangeConversationResponse]  # type: ignore[assignment]
+    """Assigns, snoozes, closes, opens or labels a conversation."""
+    AddNote: _aio.UnaryUnaryMultiCallable[_conversations_pb2.AddNoteRequest, _messages_pb2.Message]  # type: ignore[assignment]
+    """Adds a note, which only those who work on the conversation read."""
+    CountConversations: _aio.UnaryUnaryMultiCallable[_conversations_pb2.CountConversationsRequest, _conversations_pb2.ConversationCounts]  # type: ignore[assignment]
+    """How many conversations each view of the inbox shows."""
     RerunMessage: _aio.UnaryUnaryMultiCallable[_conversations_pb2.RerunMessageRequest, _conversations_pb2.RerunMessageResponse]  # type: ignore[assignment]
     """Has a message that was given up processed or sent again. ALREADY_EXISTS for another one."""
     EraseConversation: _aio.UnaryUnaryMultiCallable[_conversations_pb2.EraseConversationRequest, _conversations_pb2.EraseConversationResponse]  # type: ignore[assignment]
@@ -104,6 +117,30 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_conversations_pb2.SetHandlerResponse, _abc.Awaitable[_conversations_pb2.SetHandlerResponse]]:
         """Gives a conversation to a person for a while, or back to the resource."""
+
+    @_abc_1.abstractmethod
+    def ChangeConversation(
+        self,
+        request: _conversations_pb2.ChangeConversationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.ChangeConversationResponse, _abc.Awaitable[_conversations_pb2.ChangeConversationResponse]]:
+        """Assigns, snoozes, closes, opens or labels a conversation."""
+
+    @_abc_1.abstractmethod
+    def AddNote(
+        self,
+        request: _conversations_pb2.AddNoteRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_messages_pb2.Message, _abc.Awaitable[_messages_pb2.Message]]:
+        """Adds a note, which only those who work on the conversation read."""
+
+    @_abc_1.abstractmethod
+    def CountConversations(
+        self,
+        request: _conversations_pb2.CountConversationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.ConversationCounts, _abc.Awaitable[_conversations_pb2.ConversationCounts]]:
+        """How many conversations each view of the inbox shows."""
 
     @_abc_1.abstractmethod
     def RerunMessage(

@@ -34,6 +34,7 @@ class SendMessageRequest(_message.Message):
     TEMPLATE_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     TAKE_OVER_FIELD_NUMBER: _builtins.int
+    SNIPPET_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     """Id of the channel instance."""
     session_id: _builtins.str
@@ -49,9 +50,12 @@ class SendMessageRequest(_message.Message):
     nothing.
     """
     take_over: _builtins.bool
-    """With `session_id`: false leaves the conversation with the resource. Absent or true: a person answers it from now
-    on, for 60 minutes after their last message.
+    """With `session_id`: false leaves the conversation with whoever has it. Absent or true: the caller answers it from now
+    on, for 60 minutes after their last message, and is its assignee. Where another user has it: absent is
+    ALREADY_EXISTS, and nothing is sent; true takes it from them.
     """
+    snippet_id: _builtins.int
+    """The snippet whose text is sent, in place of `text`."""
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileToSend]:
         """At most 20."""
@@ -77,15 +81,18 @@ class SendMessageRequest(_message.Message):
         template: Global___MessageTemplate | None = ...,
         idempotency_key: _builtins.str | None = ...,
         take_over: _builtins.bool | None = ...,
+        snippet_id: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "idempotency_key", b"idempotency_key", "session_id", b"session_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "to", b"to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_snippet_id", b"_snippet_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "idempotency_key", b"idempotency_key", "session_id", b"session_id", "snippet_id", b"snippet_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "to", b"to"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "choices", b"choices", "files", b"files", "idempotency_key", b"idempotency_key", "instance_id", b"instance_id", "session_id", b"session_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "text", b"text", "to", b"to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_snippet_id", b"_snippet_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "choices", b"choices", "files", b"files", "idempotency_key", b"idempotency_key", "instance_id", b"instance_id", "session_id", b"session_id", "snippet_id", b"snippet_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "text", b"text", "to", b"to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__idempotency_key: _TypeAlias = _typing.Literal["idempotency_key"]  # noqa: Y015
     _WhichOneofArgType__idempotency_key: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key"]  # noqa: Y015
     _WhichOneofReturnType__session_id: _TypeAlias = _typing.Literal["session_id"]  # noqa: Y015
     _WhichOneofArgType__session_id: _TypeAlias = _typing.Literal["_session_id", b"_session_id"]  # noqa: Y015
+    _WhichOneofReturnType__snippet_id: _TypeAlias = _typing.Literal["snippet_id"]  # noqa: Y015
+    _WhichOneofArgType__snippet_id: _TypeAlias = _typing.Literal["_snippet_id", b"_snippet_id"]  # noqa: Y015
     _WhichOneofReturnType__subject: _TypeAlias = _typing.Literal["subject"]  # noqa: Y015
     _WhichOneofArgType__subject: _TypeAlias = _typing.Literal["_subject", b"_subject"]  # noqa: Y015
     _WhichOneofReturnType__take_over: _TypeAlias = _typing.Literal["take_over"]  # noqa: Y015
@@ -96,6 +103,8 @@ class SendMessageRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__idempotency_key) -> _WhichOneofReturnType__idempotency_key | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__session_id) -> _WhichOneofReturnType__session_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__snippet_id) -> _WhichOneofReturnType__snippet_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__subject) -> _WhichOneofReturnType__subject | None: ...
     @_typing.overload
@@ -275,12 +284,14 @@ class Message(_message.Message):
     SENDER_NAME_FIELD_NUMBER: _builtins.int
     RESOURCE_FIELD_NUMBER: _builtins.int
     ROUTE_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
+    MENTIONS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """"in-" (received), "out-" (an answer) or "send-" (sent first) and a number, unique for all instances."""
+    """"in-" (received), "out-" (an answer), "send-" (sent first) or "note-" and a number, unique for all instances."""
     session_id: _builtins.str
     """Id of the conversation, unique within the instance."""
     direction: _builtins.str
-    """"in" or "out"."""
+    """"in", "out", or "note": read by those who work on the conversation alone."""
     text: _builtins.str
     """What it says; of outbound messages in Markdown."""
     author: _builtins.str
@@ -299,9 +310,15 @@ class Message(_message.Message):
     """The resource that made an answer, as its canonical id."""
     route: _builtins.str
     """Why that one was asked, such as "route 2, language de"; not set for the instance's own."""
+    user_id: _builtins.str
+    """Of a note: who wrote it."""
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageFile]:
         """Files that came or go with it."""
+
+    @_builtins.property
+    def mentions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of a note: whom it names, as "user:ID" or "team:ID"."""
 
     def __init__(
         self,
@@ -319,10 +336,12 @@ class Message(_message.Message):
         sender_name: _builtins.str = ...,
         resource: _builtins.str | None = ...,
         route: _builtins.str | None = ...,
+        user_id: _builtins.str | None = ...,
+        mentions: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "error", b"error", "resource", b"resource", "route", b"route"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "_user_id", b"_user_id", "error", b"error", "resource", b"resource", "route", b"route", "user_id", b"user_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "request_id", b"request_id", "resource", b"resource", "route", b"route", "sender_name", b"sender_name", "session_id", b"session_id", "status", b"status", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_resource", b"_resource", "_route", b"_route", "_user_id", b"_user_id", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "mentions", b"mentions", "request_id", b"request_id", "resource", b"resource", "route", b"route", "sender_name", b"sender_name", "session_id", b"session_id", "status", b"status", "text", b"text", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
@@ -330,12 +349,16 @@ class Message(_message.Message):
     _WhichOneofArgType__resource: _TypeAlias = _typing.Literal["_resource", b"_resource"]  # noqa: Y015
     _WhichOneofReturnType__route: _TypeAlias = _typing.Literal["route"]  # noqa: Y015
     _WhichOneofArgType__route: _TypeAlias = _typing.Literal["_route", b"_route"]  # noqa: Y015
+    _WhichOneofReturnType__user_id: _TypeAlias = _typing.Literal["user_id"]  # noqa: Y015
+    _WhichOneofArgType__user_id: _TypeAlias = _typing.Literal["_user_id", b"_user_id"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__error) -> _WhichOneofReturnType__error | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__resource) -> _WhichOneofReturnType__resource | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__route) -> _WhichOneofReturnType__route | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__user_id) -> _WhichOneofReturnType__user_id | None: ...
 
 Global___Message: _TypeAlias = Message  # noqa: Y015
 

@@ -58,7 +58,8 @@ class MessageServiceServicer:
 
     def SendMessage(self, request, context):
         """Sends a message that answers none. INVALID_ARGUMENT names the field at fault; NOT_FOUND for an unknown session;
-        ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
+        ALREADY_EXISTS where the idempotency key is another message's, where the platform takes only templates now, or where
+        another user has the conversation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

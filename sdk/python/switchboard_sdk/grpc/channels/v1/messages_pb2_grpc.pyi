@@ -35,7 +35,8 @@ class MessageServiceStub:
     def __new__(cls, channel: _aio.Channel) -> MessageServiceAsyncStub: ...
     SendMessage: _grpc.UnaryUnaryMultiCallable[_messages_pb2.SendMessageRequest, _messages_pb2.SendMessageResponse]
     """Sends a message that answers none. INVALID_ARGUMENT names the field at fault; NOT_FOUND for an unknown session;
-    ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
+    ALREADY_EXISTS where the idempotency key is another message's, where the platform takes only templates now, or where
+    another user has the conversation.
     """
     GetMessage: _grpc.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]
     """One message. NOT_FOUND for an unknown id, and for one of another instance."""
@@ -49,7 +50,8 @@ class MessageServiceAsyncStub(MessageServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     SendMessage: _aio.UnaryUnaryMultiCallable[_messages_pb2.SendMessageRequest, _messages_pb2.SendMessageResponse]  # type: ignore[assignment]
     """Sends a message that answers none. INVALID_ARGUMENT names the field at fault; NOT_FOUND for an unknown session;
-    ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
+    ALREADY_EXISTS where the idempotency key is another message's, where the platform takes only templates now, or where
+    another user has the conversation.
     """
     GetMessage: _aio.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]  # type: ignore[assignment]
     """One message. NOT_FOUND for an unknown id, and for one of another instance."""
@@ -66,7 +68,8 @@ class MessageServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_messages_pb2.SendMessageResponse, _abc.Awaitable[_messages_pb2.SendMessageResponse]]:
         """Sends a message that answers none. INVALID_ARGUMENT names the field at fault; NOT_FOUND for an unknown session;
-        ALREADY_EXISTS where the idempotency key is another message's, or where the platform takes only templates now.
+        ALREADY_EXISTS where the idempotency key is another message's, where the platform takes only templates now, or where
+        another user has the conversation.
         """
 
     @_abc_1.abstractmethod
