@@ -157,6 +157,11 @@ def _parsers() -> Parsers:
         metavar="{responder,member,admin}",
         help="default: the role of the user's keys",
     )
+    link.add_argument(
+        "--reset",
+        action="store_true",
+        help="remove the user's passkeys and the account at the OpenID provider first: they are lost",
+    )
     return parsers
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from adapters.outbound.storage.instances import encrypt_anew, replace_key
 from adapters.outbound.storage.migrate import revision_of
-from apps import logs
+from apps import logs, sign_in
 from apps.compose.container import CommandContainer
 from apps.logs import escaped
 from apps.processes.starting import StartError, a_database, migrated
@@ -120,6 +120,8 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
 def link(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
         role = parse_role(options.role) if options.role else None
+        if options.reset:
+            await sign_in.reset(container.storage(), options.user)
         token = await container.access().create_link(options.user, role)
         print(sign_in_address(settings.agent_url, token))
 

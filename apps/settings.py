@@ -157,6 +157,10 @@ class Settings(BaseModel):
     smtp_password: str = setting("", "its password", secret=True)
     smtp_from: str = setting("", "sender of verification mail: an address, or `Name <address>`")
     smtp_secure: Flag = setting(False, "true: TLS from the start; false: STARTTLS when offered")
+    admin_passkey: Literal["optional", "required"] = setting(
+        "optional",
+        "`required`: a session of an admin in the console may do nothing before a passkey proves it; API keys go on",
+    )
     oidc_issuer: HttpUrl = setting(
         "",
         "issuer of the OpenID provider where people sign in to the console, with OIDC_CLIENT_ID (docs/sign-in.md)",

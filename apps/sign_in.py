@@ -2,14 +2,18 @@
 
 from adapters.outbound.net.openid import Client, HttpOpenIdProvider
 from adapters.outbound.storage.identities import PostgresVerifications
+from adapters.outbound.system.passkeys import WebAuthn
 from apps import verification
 from apps.compose.storage import Foundation, Storage
 from apps.setting_types import group_map
 from apps.settings import Settings
 from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.model import Role
+from domain.access.passkeys import PasskeyService
+from domain.access.service import COMMAND
 from domain.access.sessions import SessionOpener
 from domain.access.single_sign_on import SignInRules, SingleSignOnService
+from domain.audit.model import Action
 from domain.verification.model import Provider
 from ports.access import Mailer
 
@@ -51,6 +55,27 @@ def invitations(foundation: Foundation, storage: Storage, opener: SessionOpener)
         foundation.clock,
         foundation.settings.agent_url,
     )
+
+
+def passkeys(foundation: Foundation, storage: Storage, opener: SessionOpener) -> PasskeyService:
+    return PasskeyService(
+        storage.keys,
+        storage.users,
+        storage.passkeys,
+        storage.sign_ins,
+        WebAuthn(foundation.settings.agent_url),
+        opener,
+        storage.audit,
+        foundation.ids,
+        foundation.clock,
+    )
+
+
+async def reset(storage: Storage, user_id: str) -> None:
+    """Removes the passkeys of a user who lost them, and unties the account at the provider."""
+    async with storage.audit.change(COMMAND, Action.PASSKEY_REMOVED, f"user:{user_id}") as details:
+        details["count"] = await storage.passkeys.remove_all(user_id)
+        details["accounts"] = await storage.sign_ins.untie(user_id)
 
 
 def mail_links(foundation: Foundation, storage: Storage) -> MailLinkService:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.invitations import InvitationService, MailLinkService
+from domain.access.passkeys import PasskeyService
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
@@ -90,6 +91,7 @@ class UseCases:
     single_sign_on: SingleSignOnService
     invitations: InvitationService
     mail_links: MailLinkService
+    passkeys: PasskeyService
     keys: KeyService
     users: UserService
     teams: TeamService

@@ -26,6 +26,7 @@ class NewCredential:
     created_by: str | None = None
     address: str = ""
     device: str = ""
+    is_proved: bool = False
 
 
 class KeyStore(Protocol):
@@ -53,6 +54,9 @@ class KeyStore(Protocol):
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
         """Revokes also what was made with it. False if nothing was left to be revoked."""
+
+    async def mark_proved(self, session_id: int) -> None:
+        """Notes that a session was proved by a passkey."""
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
         """The live sign-in link with that hash, which is gone with this."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from domain.access.model import Invitation, Role
+from domain.access.model import Invitation, Passkey, Role
 
 
 class SignInFailed(Exception):
@@ -61,6 +61,10 @@ class SignInStore(Protocol):
         """Notes that the account is this user's."""
         ...
 
+    async def untie(self, user_id: str) -> int:
+        """Forgets the accounts of a user; how many."""
+        ...
+
     async def keep_token(self, session_id: int, token: str) -> None:
         """Stores the ID token of a session, encrypted."""
         ...
@@ -102,3 +106,54 @@ class InvitationStore(Protocol):
     async def remove(self, invitation_id: int) -> bool:
         """False where none of this id waits to be accepted."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewPasskey:
+    user_id: str
+    credential_id: bytes
+    public_key: bytes
+    sign_count: int
+    name: str = ""
+
+
+class Authenticator(Protocol):
+    """Proves what browsers say of passkeys (WebAuthn). Methods that prove raise `SignInFailed`."""
+
+    def registration(self, user_id: str, known: Sequence[bytes]) -> tuple[bytes, str]:
+        """The challenge, and the options for a browser as JSON. `known`: passkeys that the user has."""
+        ...
+
+    def registered(self, credential: str, challenge: bytes) -> NewPasskey:
+        """What was made, without its user and name."""
+        ...
+
+    def proof(self, known: Sequence[bytes]) -> tuple[bytes, str]:
+        """The challenge, and the options as JSON. `known`: passkeys that will do; empty for any."""
+        ...
+
+    def credential_id(self, credential: str) -> bytes:
+        """The passkey that answers."""
+        ...
+
+    def proved(self, credential: str, challenge: bytes, passkey: Passkey) -> int:
+        """How often the passkey says that it was used."""
+        ...
+
+
+class PasskeyStore(Protocol):
+    async def add(self, new: NewPasskey, now: datetime) -> Passkey | None:
+        """Returns no passkey if it is known already."""
+        ...
+
+    async def find(self, credential_id: bytes) -> Passkey | None: ...
+
+    async def of_user(self, user_id: str) -> Sequence[Passkey]:
+        """Ordered by id."""
+        ...
+
+    async def used(self, passkey_id: int, sign_count: int, now: datetime) -> None: ...
+
+    async def remove(self, user_id: str, passkey_id: int) -> bool: ...
+
+    async def remove_all(self, user_id: str) -> int: ...

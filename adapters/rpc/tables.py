@@ -7,7 +7,7 @@ the reflection are made of it.
 from dataclasses import replace
 from typing import Any
 
-from switchboard.access.v1 import access_pb2, invitations_pb2, sign_in_pb2, teams_pb2, users_pb2
+from switchboard.access.v1 import access_pb2, invitations_pb2, passkeys_pb2, sign_in_pb2, teams_pb2, users_pb2
 from switchboard.audit.v1 import audit_pb2
 from switchboard.channels.v1 import (
     callbacks_pb2,
@@ -34,7 +34,8 @@ from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from adapters.rpc.metadata import client_address
 from domain.access.invitations import InvitationService, MailLinkService
-from domain.access.model import KeyKind
+from domain.access.model import KeyKind, Passkey
+from domain.access.passkeys import PasskeyService
 from domain.access.service import KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
@@ -110,6 +111,14 @@ def _of_peer(_: Any, arguments: Arguments) -> Arguments:
     return {**arguments, "browser": replace(browser, address=client_address.get() or browser.address)}
 
 
+def _added_passkey(passkey: Passkey) -> passkeys_pb2.AddPasskeyResponse:
+    return passkeys_pb2.AddPasskeyResponse(passkey=to_message(passkey, passkeys_pb2.Passkey))
+
+
+def _passkey_of(response: passkeys_pb2.AddPasskeyResponse) -> Passkey:
+    return to_value(response.passkey, Passkey)
+
+
 def _of_one_instance(request: Any, arguments: Arguments) -> Arguments:
     """Older clients name one instance."""
     if not request.instance_id:
@@ -176,6 +185,20 @@ MAIL_LINKS = Service(
     {
         "GetMailOffer": read(MailLinkService.is_offered, as_gateway=True),
         "SendMailLink": Rpc(MailLinkService.send, as_gateway=True, arguments=_of_peer),
+    },
+)
+PASSKEYS = Service(
+    passkeys_pb2.DESCRIPTOR.services_by_name["PasskeyService"],
+    {
+        "ListPasskeys": read(PasskeyService.list),
+        "StartPasskey": Rpc(PasskeyService.start),
+        "AddPasskey": Rpc(PasskeyService.add, answer=_added_passkey, result=_passkey_of),
+        "RemovePasskey": Rpc(PasskeyService.remove),
+        "ResetPasskeys": Rpc(PasskeyService.reset),
+        "AskForPasskey": Rpc(PasskeyService.ask),
+        "ConfirmPasskey": Rpc(PasskeyService.confirm),
+        "GetPasskeyChallenge": Rpc(PasskeyService.challenge, as_gateway=True),
+        "SignInWithPasskey": Rpc(PasskeyService.sign_in, as_gateway=True, arguments=_of_peer),
     },
 )
 KEYS = Service(
@@ -483,6 +506,7 @@ SERVICES = (
     SINGLE_SIGN_ON,
     INVITATIONS,
     MAIL_LINKS,
+    PASSKEYS,
     KEYS,
     USERS,
     TEAMS,

@@ -76,9 +76,15 @@ class Services:
 
 
 def build_access(foundation: Foundation, storage: Storage) -> AccessService:
-    service_key = foundation.settings.internal_service_key
+    settings = foundation.settings
     return AccessService(
-        storage.keys, storage.users, storage.audit, foundation.ids, foundation.clock, service_key
+        storage.keys,
+        storage.users,
+        storage.audit,
+        foundation.ids,
+        foundation.clock,
+        settings.internal_service_key,
+        admins_need_passkey=settings.admin_passkey == "required",
     )
 
 
@@ -261,6 +267,7 @@ def build_use_cases(
         sessions=SessionService(storage.keys, opener, audit, clock),
         single_sign_on=sign_in.single_sign_on(foundation, storage, invitations, opener),
         invitations=invitations,
+        passkeys=sign_in.passkeys(foundation, storage, opener),
         mail_links=sign_in.mail_links(foundation, storage),
         keys=KeyService(services.access, storage.keys, audit, clock),
         users=UserService(storage.users, storage.teams, audit, clock),

@@ -33,7 +33,7 @@ from adapters.outbound.storage.resource_states import PostgresResourceStates
 from adapters.outbound.storage.retention import Retention, Times
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
-from adapters.outbound.storage.sign_ins import PostgresInvitations, PostgresSignIns
+from adapters.outbound.storage.sign_ins import PostgresInvitations, PostgresPasskeys, PostgresSignIns
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.usage import PostgresUsage
@@ -91,6 +91,7 @@ class Storage:
         self.audit = PostgresAudit(database, foundation.clock)
         self.sign_ins = PostgresSignIns(database, self.config_cipher)
         self.invitations = PostgresInvitations(database)
+        self.passkeys = PostgresPasskeys(database)
         self.identities = PostgresIdentities(database)
         self.processes = PostgresProcesses(database)
         self.health = PostgresHealth(database)

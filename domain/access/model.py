@@ -59,7 +59,8 @@ class Caller:
 
     `role`: what it may do at most. `scopes`: what its key may be used for, None for everything. `key_id` and
     `expires_at`: of the API key or the session that it came with; `is_session`: it is a session. `address`: where the
-    call came from, and `request_id` its id; empty where nobody knows.
+    call came from, and `request_id` its id; empty where nobody knows. `lacks_passkey`: a session of an admin that
+    has to be proved by a passkey first, and may do nothing else until then.
     """
 
     user_id: str
@@ -71,6 +72,7 @@ class Caller:
     is_session: bool = False
     address: str = ""
     request_id: str = ""
+    lacks_passkey: bool = False
 
     @property
     def is_admin(self) -> bool:
@@ -183,7 +185,8 @@ class ApiKey:
     `parent_id`: the key that a session was opened with, or the key or session that a key was made with; it ends with
     that. `scopes`: None for everything that its user may do. `created_by`: the user who made it, None for a
     command on the server. `live`: neither it nor its parent was revoked or has expired. Of sessions `device` and
-    `address` tell where it was opened, and `used_at` when it was used last, to about five minutes.
+    `address` tell where it was opened, and `used_at` when it was used last, to about five minutes;
+    `is_proved`: by a passkey.
     """
 
     id: int
@@ -202,6 +205,7 @@ class ApiKey:
     device: str = ""
     address: str = ""
     used_at: datetime | None = None
+    is_proved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +241,20 @@ class Invitation:
     expires_at: datetime
     accepted_at: datetime | None = None
     user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """`sign_count`: how often it says that it was used; some always say 0."""
+
+    id: int
+    user_id: str
+    credential_id: bytes
+    public_key: bytes
+    sign_count: int
+    name: str
+    created_at: datetime
+    used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

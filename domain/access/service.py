@@ -29,17 +29,26 @@ class AccessService:
     """Authenticates API keys, sessions and the internal service key.
 
     `service_key` is compared in constant time; with it comes a caller that may act on everything, or as the
-    user it names.
+    user it names. `admins_need_passkey`: a session of an admin may do nothing before a passkey proves it.
     """
 
     def __init__(
-        self, keys: KeyStore, users: UserStore, audit: Audit, ids: Ids, clock: Clock, service_key: str
+        self,
+        keys: KeyStore,
+        users: UserStore,
+        audit: Audit,
+        ids: Ids,
+        clock: Clock,
+        service_key: str,
+        *,
+        admins_need_passkey: bool = False,
     ) -> None:
         self._keys = keys
         self._users = users
         self._audit = audit
         self._ids = ids
         self._clock = clock
+        self._admins_need_passkey = admins_need_passkey
         self._service_digest = model.digest(service_key)
 
     def is_service_key(self, token: str) -> bool:
@@ -70,13 +79,17 @@ class AccessService:
         key = await self._keys.find(model.digest(token), kind, self._clock.now()) if is_of_kind else None
         if key is None:
             raise Unauthenticated("Unauthorized")
+        is_session = kind is model.KeyKind.SESSION
+        needs_proof = self._admins_need_passkey and is_session and key.role is model.Role.ADMIN
+        lacks_passkey = needs_proof and not key.is_proved
         return model.Caller(
             key.user_id,
             key.role,
             key_id=key.id,
             expires_at=key.expires_at,
-            scopes=key.scopes,
-            is_session=kind is model.KeyKind.SESSION,
+            scopes=() if lacks_passkey else key.scopes,
+            is_session=is_session,
+            lacks_passkey=lacks_passkey,
         )
 
     async def create_key(

@@ -26,7 +26,7 @@ class Browser:
 @dataclass(frozen=True, slots=True)
 class NewSession:
     """A session to be opened. `way`: with what the person signed in, for the audit log. `parent_id`: the key with
-    which it ends."""
+    which it ends. `is_proved`: by a passkey."""
 
     user_id: str
     role: model.Role
@@ -34,6 +34,7 @@ class NewSession:
     name: str = ""
     parent_id: int | None = None
     expires_at: datetime | None = None
+    is_proved: bool = False
 
 
 @dataclass(eq=False)
@@ -59,6 +60,7 @@ class SessionOpener:
             new.parent_id,
             address=browser.address,
             device=device_of(browser.user_agent),
+            is_proved=new.is_proved,
         )
         person = model.Caller(new.user_id, new.role, address=browser.address)
         async with self.audit.change(person, Action.SESSION_OPENED, "session", {"with": new.way}) as details:

@@ -16,9 +16,9 @@ class ServedWorld(World):
 
     kept = (*World.kept, "event_listener")
 
-    def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:
+    def __init__(self, dsn: str, data_dir: Path, host: str = "127.0.0.1", **settings: str) -> None:
         port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://{host}:{port}"
         super().__init__(dsn, data_dir, AGENT_URL=self.url, PLATFORM_URL=self.url, **settings)
         self._listener = listen("127.0.0.1", port, "HTTP_PORT")
 

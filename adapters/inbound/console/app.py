@@ -22,6 +22,7 @@ from adapters.inbound.console.pages import (
     knowledge_sources,
     knowledge_text,
     overview,
+    passkeys,
     problems,
     resources,
     schedules,
@@ -29,7 +30,7 @@ from adapters.inbound.console.pages import (
     subscriptions,
 )
 from adapters.inbound.console.requests import ConsoleRequest, Redirection
-from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
+from adapters.inbound.console.sessions import ROOT, authenticate, check_origin, check_proved
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
 from domain.refusals import TooMany
@@ -63,11 +64,13 @@ def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     async def check_upload(request: ConsoleRequest) -> None:
         """The handler checks the token itself: the body is a stream, which is read once."""
         await authenticate(request, request.services.access)
+        check_proved(request)
         check_origin(request)
 
     routes = [Route("/", lambda request: RedirectResponse(ROOT, 303))]
     routes += [_guarded(route, ConsoleRequest.check_form) for module in OPEN for route in module.ROUTES]
     routes += [_guarded(route, _check_page) for module in PAGES for route in module.ROUTES]
+    routes += [_guarded(route, _check_own) for route in passkeys.ROUTES]
     routes += [_guarded(route, check_upload) for route in knowledge_files.UPLOADS]
     console = Starlette(routes=routes, exception_handlers=errors.HANDLERS)
     console.router.redirect_slashes = False
@@ -81,12 +84,19 @@ async def _check_page(request: ConsoleRequest) -> None:
     it reads its data: its stream goes on from there. Where no more streams can be had it notes None, and fetches its
     live parts once its stream is open."""
     await authenticate(request, request.services.access)
+    check_proved(request)
     await request.check_form()
     if "text/html" in request.headers.get("accept", ""):
         request.state.live_after = None
         with suppress(TooMany):
             async with aclosing(await request.services.events.watch(request.caller, None, (), ())) as pages:
                 request.state.live_after = (await anext(pages)).cursor
+
+
+async def _check_own(request: ConsoleRequest) -> None:
+    """Also for a session that a passkey has to prove first."""
+    await authenticate(request, request.services.access)
+    await request.check_form()
 
 
 def _guarded(route: Route, check: Check) -> Route:

@@ -8,7 +8,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, is_htmx, render, render_part
-from adapters.inbound.console.sessions import LIVE, ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
+from adapters.inbound.console.sessions import (
+    LIVE,
+    PASSKEYS,
+    ROOT,
+    SAFE,
+    SIGN_IN,
+    NobodyNamed,
+    PasskeyMissing,
+    StaleForm,
+    safe_next,
+)
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
 
@@ -33,6 +43,8 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if isinstance(error, Unauthenticated):
         return _to_sign_in(request)
+    if isinstance(error, PasskeyMissing) and not is_htmx(request):
+        return RedirectResponse(PASSKEYS, 303)
     response = _shown(request, status_of(error), error.message, HEADINGS.get(type(error), ""))
     response.headers.update(headers_of(error))
     return response

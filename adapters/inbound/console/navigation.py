@@ -43,6 +43,7 @@ SECTIONS: tuple[tuple[str, tuple[Item, ...]], ...] = (
         "Settings",
         (
             Item("My identities", "/console/identities", "identities"),
+            Item("My passkeys", "/console/passkeys", "passkeys"),
             Item("Invitations", "/console/invitations", "invitations", admin=True),
             Item("API keys", "/console/keys", "keys"),
             Item("Event subscriptions", "/console/subscriptions", "subscriptions"),

@@ -22,6 +22,7 @@ VISIT = "switchboard_visit"
 ROOT = "/console"
 """Where the console is; its cookies are sent nowhere else."""
 SIGN_IN = f"{ROOT}/sign-in"
+PASSKEYS = f"{ROOT}/passkeys"
 LIVE = f"{ROOT}/live"
 """The stream of events of the open page."""
 FIELD = "csrf"
@@ -31,6 +32,10 @@ SAFE = ("GET", "HEAD")
 
 class NobodyNamed(Forbidden):
     """A proxy in front signs in with the service key and names no person: the service key alone may do everything."""
+
+
+class PasskeyMissing(Forbidden):
+    """A passkey has to prove the session first."""
 
 
 class StaleForm(Forbidden):
@@ -55,6 +60,12 @@ async def authenticate(request: Request, access: AccessService) -> None:
         )
     request.state.caller = caller
     request.state.authenticate = check
+
+
+def check_proved(request: Request) -> None:
+    """Raises `PasskeyMissing`."""
+    if request.state.caller.lacks_passkey:
+        raise PasskeyMissing("confirm with your passkey first")
 
 
 def _token_of_proxy(request: Request) -> str:

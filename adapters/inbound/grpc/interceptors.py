@@ -52,6 +52,8 @@ OPEN_METHODS = frozenset(
         "/switchboard.access.v1.AccessService/SignOut",
         "/switchboard.access.v1.InvitationService/GetInvitation",
         "/switchboard.access.v1.InvitationService/AcceptInvitation",
+        "/switchboard.access.v1.PasskeyService/GetPasskeyChallenge",
+        "/switchboard.access.v1.PasskeyService/SignInWithPasskey",
         "/switchboard.verification.v1.VerificationService/ListProviders",
         "/switchboard.verification.v1.VerificationService/BotWebhook",
         "/switchboard.verification.v1.VerificationService/CompleteOAuth",

@@ -32,7 +32,7 @@ from ports.access import NewCredential
 KEY = columns_of(
     api_key,
     "id user_id role prefix created_at revoked_at kind name expires_at parent_id scopes created_by"
-    " device address used_at",
+    " device address used_at is_proved",
 )
 MOST_TRIES = 20
 """Wrong credentials of one address within `WINDOW`."""
@@ -123,6 +123,7 @@ class PostgresKeys:
             created_by=new.created_by,
             address=new.address,
             device=new.device,
+            is_proved=new.is_proved,
             used_at=now if new.kind is KeyKind.SESSION else None,
         )
         async with self._database.transaction() as connection:
@@ -152,6 +153,13 @@ class PostgresKeys:
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
         return await self._database.execute(REVOKE, {"id": key_id, "now": now}) > 0
+
+    async def mark_proved(self, session_id: int) -> None:
+        await self._database.execute(
+            update(api_key)
+            .where(api_key.c.id == session_id, api_key.c.kind == KeyKind.SESSION)
+            .values(is_proved=True)
+        )
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
         taken = delete(api_key).where(api_key.c.hash == digest, api_key.c.kind == KeyKind.LINK, LIVE)
@@ -188,7 +196,7 @@ def _known(row: Sequence[Any]) -> ApiKey:
     not more than that of its user."""
     columns, more = row[: len(KEY)], row[len(KEY) :]
     id, user_id, role, prefix, created, revoked, kind, name, expires_at, parent_id, scopes = columns[:11]
-    created_by, device, address, used_at = columns[11:]
+    created_by, device, address, used_at, is_proved = columns[11:]
     user_role = more[0] if more else None
     return ApiKey(
         id,
@@ -207,4 +215,5 @@ def _known(row: Sequence[Any]) -> ApiKey:
         device or "",
         address or "",
         used_at,
+        bool(is_proved),
     )

@@ -1,4 +1,4 @@
-"""Sign-ins under way, accounts at the OpenID provider, and invitations in PostgreSQL."""
+"""Sign-ins under way, accounts at the OpenID provider, invitations and passkeys in PostgreSQL."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,16 +6,23 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
+from sqlalchemy.dialects.postgresql import insert as upserting
 
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.statements import upsert
-from adapters.outbound.storage.tables import invitation, provider_account, session_token, sign_in_state
+from adapters.outbound.storage.tables import (
+    invitation,
+    passkey,
+    provider_account,
+    session_token,
+    sign_in_state,
+)
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
-from domain.access.model import Invitation, Role
-from ports.sign_in import NewInvitation
+from domain.access.model import Invitation, Passkey, Role
+from ports.sign_in import NewInvitation, NewPasskey
 
 account = provider_account.c
 
@@ -58,6 +65,9 @@ class PostgresSignIns:
         names = {"issuer": key_of(issuer), "subject": key_of(subject)}
         tied = {**names, "user_id": user_id, "created_at": func.now()}
         await self._database.execute(upsert(provider_account, tied))
+
+    async def untie(self, user_id: str) -> int:
+        return await self._database.execute(delete(provider_account).where(account.user_id == user_id))
 
     async def keep_token(self, session_id: int, token: str) -> None:
         kept = {"session_id": session_id, "token": self._cipher.encrypt(token)}
@@ -136,3 +146,51 @@ class PostgresInvitations:
 def _invitation(row: tuple[Any, ...]) -> Invitation:
     id, email, role, team_ids, *more = row
     return Invitation(id, email, Role(role), tuple(team_ids), *more)
+
+
+PASSKEY = columns_of(passkey, "id user_id credential_id public_key sign_count name created_at used_at")
+
+
+class PostgresPasskeys:
+    """`ports.sign_in.PasskeyStore`. Primary key, and indexes `passkey_credential_id_key` and `passkey_by_user`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, new: NewPasskey, now: datetime) -> Passkey | None:
+        added = upserting(passkey).values(
+            user_id=new.user_id,
+            credential_id=new.credential_id,
+            public_key=new.public_key,
+            sign_count=new.sign_count,
+            name=storable(new.name),
+            created_at=now,
+        )
+        unknown = added.on_conflict_do_nothing(index_elements=[passkey.c.credential_id])
+        row = await self._database.fetch_one(unknown.returning(*PASSKEY))
+        return _passkey(row) if row else None
+
+    async def find(self, credential_id: bytes) -> Passkey | None:
+        named = select(*PASSKEY).where(passkey.c.credential_id == credential_id)
+        row = await self._database.fetch_one(named)
+        return _passkey(row) if row else None
+
+    async def of_user(self, user_id: str) -> Sequence[Passkey]:
+        own = select(*PASSKEY).where(passkey.c.user_id == user_id).order_by(passkey.c.id)
+        return [_passkey(row) for row in await self._database.fetch(own)]
+
+    async def used(self, passkey_id: int, sign_count: int, now: datetime) -> None:
+        used = update(passkey).where(passkey.c.id == passkey_id)
+        await self._database.execute(used.values(sign_count=sign_count, used_at=now))
+
+    async def remove(self, user_id: str, passkey_id: int) -> bool:
+        removed = delete(passkey).where(passkey.c.id == passkey_id, passkey.c.user_id == user_id)
+        return await self._database.execute(removed) == 1
+
+    async def remove_all(self, user_id: str) -> int:
+        return await self._database.execute(delete(passkey).where(passkey.c.user_id == user_id))
+
+
+def _passkey(row: tuple[Any, ...]) -> Passkey:
+    id, user_id, credential_id, public_key, *more = row
+    return Passkey(id, user_id, bytes(credential_id), bytes(public_key), *more)

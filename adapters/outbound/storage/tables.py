@@ -369,6 +369,7 @@ api_key = table(
     *optional(ARRAY(Text), "scopes"),
     *optional(Text, "created_by address device"),
     *optional(Timestamp, "used_at"),
+    *optional(Boolean, "is_proved"),
     index("api_key_by_kind", "kind id"),
     index("api_key_by_user", "user_id kind id"),
     index("api_key_by_parent", "parent_id", where="parent_id IS NOT NULL"),
@@ -516,6 +517,19 @@ provider_account = table(
     *required(Text, "user_id"),
     *required(Timestamp, "created_at"),
     index("provider_account_by_user", "user_id issuer"),
+)
+
+passkey = table(
+    "passkey",
+    identity(),
+    *required(Text, "user_id"),
+    Column("credential_id", LargeBinary, nullable=False, unique=True),
+    *required(LargeBinary, "public_key"),
+    *required(BigInteger, "sign_count"),
+    *required(Text, "name"),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "used_at"),
+    index("passkey_by_user", "user_id id"),
 )
 
 invitation = table(

@@ -692,6 +692,21 @@ class PairingAnswer(TypedDict):
     message: str
 
 
+class Passkey(TypedDict):
+    id: int
+    name: str
+    createdAt: str
+    usedAt: str | None
+
+
+class PasskeyList(TypedDict):
+    passkeys: list[Passkey]
+
+
+class PasskeysRemoved(TypedDict):
+    removed: int
+
+
 Period: TypeAlias = Literal["hour", "day"]
 
 

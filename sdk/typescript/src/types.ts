@@ -1565,6 +1565,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's own passkeys
+         * @description Ordered by id; at most 20.
+         */
+        get: operations["list_passkeys_api_agent_passkeys_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/passkeys/{passkeyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey of one's own
+         * @description It signs nobody in any more.
+         */
+        delete: operations["remove_passkey_api_agent_passkeys__passkeyId__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/users/{userId}/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove all passkeys of a user, who lost them; for admins
+         * @description The user signs in another way, and adds new ones.
+         */
+        delete: operations["reset_passkeys_api_agent_users__userId__passkeys_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/audit": {
         parameters: {
             query?: never;
@@ -5187,6 +5247,33 @@ export interface components {
             pairingCode: string | null;
             /** Message */
             message: string;
+        };
+        /** Passkey */
+        Passkey: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Createdat */
+            createdAt: string;
+            /**
+             * Usedat
+             * @description When it was used last; null: never.
+             */
+            usedAt: string | null;
+        };
+        /** PasskeyList */
+        PasskeyList: {
+            /** Passkeys */
+            passkeys: components["schemas"]["Passkey"][];
+        };
+        /** PasskeysRemoved */
+        PasskeysRemoved: {
+            /**
+             * Removed
+             * @description How many.
+             */
+            removed: number;
         };
         /**
          * Period
@@ -9468,6 +9555,70 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    list_passkeys_api_agent_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+        };
+    };
+    remove_passkey_api_agent_passkeys__passkeyId__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a passkey. */
+                passkeyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    reset_passkeys_api_agent_users__userId__passkeys_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeysRemoved"];
+                };
             };
         };
     };

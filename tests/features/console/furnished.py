@@ -4,12 +4,14 @@ import hashlib
 
 from adapters.inbound.console.navigation import conversation_path
 from domain.access.model import Caller, Role
+from domain.access.service import COMMAND
 from domain.channels.answers import Choice
 from domain.channels.messages import Attachment, Event, Identity, Sender
 from domain.instances.model import Activity, NewInstance
 from domain.monitoring.model import DeadLetterId
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from domain.subscriptions.model import SubscriptionFields
+from ports.sign_in import NewPasskey
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.served import ServedWorld
@@ -52,7 +54,19 @@ class Furnished:
             "key": str(key.id),
             "subscription": str(subscription),
             "push": str(push),
+            "invitation": str(world.run(self._invitation())),
+            "passkey": str(world.run(self._passkey())),
         }
+
+    async def _invitation(self) -> int:
+        invitations = self.world.container.use_cases().invitations
+        return (await invitations.create(COMMAND, "cleo@example.com", Role.MEMBER, [])).invitation.id
+
+    async def _passkey(self) -> int:
+        new = NewPasskey(self.caller.user_id, b"credential", b"key", 0, self.text[:100])
+        passkey = await self.world.container.storage().passkeys.add(new, self.world.clock.now())
+        assert passkey is not None
+        return passkey.id
 
     def _bot(self, address: str) -> int:
         new = NewInstance("http-webhook", self.text[:200], {"responseWebhookUrl": address}, "agent::stranger")

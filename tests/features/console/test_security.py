@@ -26,7 +26,14 @@ HOSTILE = (
     "\"'></textarea></title><script>hacked=1</script><img src=hacked onerror=hacked=2>"
     '<a href="javascript:hacked=3">x</a><b hacked>{{7*7}}</b>'
 )
-OPEN = ("/", SIGN_IN, "/console/static/{name}")
+OPEN_FORMS = (
+    SIGN_IN,
+    f"{SIGN_IN}/mail",
+    f"{SIGN_IN}/passkey",
+    f"{SIGN_IN}/passkey/challenge",
+    "/console/invitation",
+)
+OPEN = ("/", *OPEN_FORMS, f"{SIGN_IN}/provider", f"{SIGN_IN}/callback", "/console/static/{name}")
 STREAM = "/console/live"
 BY_HTMX = {"hx-request": "true"}
 SIGN_OUT = "/console/sign-out"
@@ -113,7 +120,7 @@ def a_client(world: ServedWorld, user: str, role: Role = Role.MEMBER) -> httpx.C
 
 SHOWN_BY = ("", "/overview/state", "/channels", "/inbox", "/problems", "/keys", "/knowledge", "/schedules")
 """Below `/console`: pages that surely show something of it."""
-SEARCHED = ("q", "query", "resource", "message", "tab", "at", "link")
+SEARCHED = ("q", "query", "resource", "message", "tab", "at", "link", "token", "state", "code", "error")
 CHECKED = ("cursor", "status", "instanceId", "direction", "period", "next", "limit")
 LAST = ("/delete", "/sign-out")
 
@@ -140,7 +147,7 @@ def shown_wrongly(answers: Iterable[httpx.Response]) -> Iterator[str]:
 
 def reflected_wrongly(client: httpx.Client, furnished: Furnished) -> Iterator[str]:
     """What is wrong with pages whose query is hostile."""
-    for path in [*routes("GET"), SIGN_IN]:
+    for path in [*routes("GET"), *OPEN[1:-1]]:
         for names in (SEARCHED, CHECKED) if path != STREAM else ():
             address = filled(path, furnished.parameters)
             yield from shown_wrongly([client.get(address, params=dict.fromkeys(names, HOSTILE))])
@@ -209,7 +216,7 @@ def test_forms_of_other_sites_are_refused(world: ServedWorld) -> None:
     with a_client(world, "ann") as ann:
         token = token_of(ann)
         foreign = {"origin": "https://evil.example"}
-        for path in [*routes("POST"), SIGN_IN]:
+        for path in [*routes("POST"), *OPEN_FORMS]:
             address = filled(path, furnished.parameters)
             answers = {
                 "no token": ann.post(address, data={"x": "y"}),

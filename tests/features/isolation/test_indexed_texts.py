@@ -541,6 +541,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "verification_link.messenger_id": (messenger_id,),
     "verification_send.address": (mail_address,),
     "verification_send.user_id": (acting_user,),
+    "passkey.user_id": (key_of_another,),
     "invitation.email": (invited_address,),
     "invitation.user_id": (key_of_another,),
     "provider_account.issuer": OUTSIDE_NONE,

@@ -7,6 +7,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import sessions
+from adapters.inbound.console.pages.passkeys import challenge_answer
 from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, ConsoleRequest, faults_of, render
 from adapters.inbound.rest.errors import headers_of, status_of
 from domain.access.model import KeyKind, Session, kind_of
@@ -17,6 +18,7 @@ from domain.refusals import Invalid, Refusal, TooMany, Unauthenticated, Unavaila
 log = logging.getLogger("switchboard.console")
 
 PROVIDER = f"{sessions.SIGN_IN}/provider"
+PASSKEY = f"{sessions.SIGN_IN}/passkey"
 MAIL = f"{sessions.SIGN_IN}/mail"
 CALLBACK = f"{sessions.SIGN_IN}/callback"
 LONGEST_AGENT = 500
@@ -109,6 +111,21 @@ async def send_link(request: ConsoleRequest) -> Response:
     return await _form(request, next_page, message=message)
 
 
+async def passkey_challenge(request: ConsoleRequest) -> Response:
+    return challenge_answer(await request.services.passkeys.challenge())
+
+
+async def with_passkey(request: ConsoleRequest) -> Response:
+    form = await request.posted()
+    state, credential, next_page = (str(form.get(name, "")) for name in ("state", "credential", "next"))
+    try:
+        session = await request.services.passkeys.sign_in(state, credential, browser_of(request))
+    except Refusal as refusal:
+        text = "; ".join(faults_of(refusal).values()) if isinstance(refusal, Invalid) else refusal.message
+        return await _form(request, next_page, status=status_of(refusal), passkey_fault=text)
+    return opened(request, session, next_page)
+
+
 async def _is_signed_in(request: ConsoleRequest) -> bool:
     try:
         await sessions.authenticate(request, request.services.access)
@@ -149,6 +166,7 @@ async def _form(
         "email": "",
         "mail_fault": None,
         "message": "",
+        "passkey_fault": "",
         **shown,
     }
     return render(request, "sign_in.html", values, status=status)
@@ -158,6 +176,8 @@ ROUTES = [
     Route(sessions.SIGN_IN, sign_in),
     Route(sessions.SIGN_IN, signed_in, methods=["POST"]),
     Route(MAIL, send_link, methods=["POST"]),
+    Route(PASSKEY, with_passkey, methods=["POST"]),
+    Route(f"{PASSKEY}/challenge", passkey_challenge, methods=["POST"]),
     Route(PROVIDER, to_provider),
     Route(CALLBACK, from_provider),
     Route("/console/sign-out", sign_out, methods=["POST"]),

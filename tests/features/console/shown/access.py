@@ -18,4 +18,10 @@ def pages(world: ServedWorld) -> list[str]:
     world.run(services.teams.create(COMMAND, "Billing", []))
     for email in ("cleo@example.com", "somebody.with.a.very.long.name@subsidiary.example.com"):
         world.run(services.invitations.create(COMMAND, email, Role.RESPONDER, []))
-    return ["/console/invitations", "/console/keys", "/console/keys/sessions", "/console/identities"]
+    return [
+        "/console/passkeys",
+        "/console/invitations",
+        "/console/keys",
+        "/console/keys/sessions",
+        "/console/identities",
+    ]

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"switchboard/access/v1/access.proto\x12\x15switchboard.access.v1\"\x0f\n\rWhoAmIRequest\"\xd7\x01\n\x0eWhoAmIResponse\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0c\n\x04role\x18\x02 \x01(\t\x12\x12\n\nis_service\x18\x03 \x01(\x08\x12\x13\n\x06key_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rexpires_at_us\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\x06scopes\x18\x06 \x01(\x0b\x32 .switchboard.access.v1.ScopeList\x12\x12\n\nis_session\x18\x07 \x01(\x08\x42\t\n\x07_key_idB\x10\n\x0e_expires_at_us\"\x1b\n\tScopeList\x12\x0e\n\x06values\x18\x01 \x03(\t\"H\n\rSignInRequest\x12\x12\n\ncredential\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x12\n\nuser_agent\x18\x03 \x01(\t\"6\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x15\n\rexpires_at_us\x18\x02 \x01(\x03\"\x1f\n\x0eSignOutRequest\x12\r\n\x05token\x18\x01 \x01(\t\"\x11\n\x0fSignOutResponse\"\xa6\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04role\x18\x03 \x01(\t\x12\x0e\n\x06prefix\x18\x04 \x01(\t\x12\x15\n\rcreated_at_us\x18\x05 \x01(\x03\x12\x1a\n\rrevoked_at_us\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x07 \x01(\t\x12\x0c\n\x04name\x18\x08 \x01(\t\x12\x1a\n\rexpires_at_us\x18\t \x01(\x03H\x01\x88\x01\x01\x12\x16\n\tparent_id\x18\n \x01(\x03H\x02\x88\x01\x01\x12\x0c\n\x04live\x18\x0b \x01(\x08\x12\x30\n\x06scopes\x18\x0c \x01(\x0b\x32 .switchboard.access.v1.ScopeList\x12\x17\n\ncreated_by\x18\r \x01(\tH\x03\x88\x01\x01\x12\x0e\n\x06\x64\x65vice\x18\x0e \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x0f \x01(\t\x12\x17\n\nused_at_us\x18\x10 \x01(\x03H\x04\x88\x01\x01\x42\x10\n\x0e_revoked_at_usB\x10\n\x0e_expires_at_usB\x0c\n\n_parent_idB\r\n\x0b_created_byB\r\n\x0b_used_at_us\"\xb4\x01\n\x10\x43reateKeyRequest\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x1c\n\x0f\x65xpires_in_days\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x30\n\x06scopes\x18\x05 \x01(\x0b\x32 .switchboard.access.v1.ScopeListB\n\n\x08_user_idB\x12\n\x10_expires_in_days\"K\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.switchboard.access.v1.Key\x12\r\n\x05token\x18\x02 \x01(\t\">\n\x0fListKeysRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"X\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.switchboard.access.v1.Key\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"\"\n\x10RevokeKeyRequest\x12\x0e\n\x06key_id\x18\x01 \x01(\x03\"\x13\n\x11RevokeKeyResponse2\x97\x02\n\rAccessService\x12U\n\x06WhoAmI\x12$.switchboard.access.v1.WhoAmIRequest\x1a%.switchboard.access.v1.WhoAmIResponse\x12U\n\x06SignIn\x12$.switchboard.access.v1.SignInRequest\x1a%.switchboard.access.v1.SignInResponse\x12X\n\x07SignOut\x12%.switchboard.access.v1.SignOutRequest\x1a&.switchboard.access.v1.SignOutResponse2\xa9\x02\n\nKeyService\x12^\n\tCreateKey\x12\'.switchboard.access.v1.CreateKeyRequest\x1a(.switchboard.access.v1.CreateKeyResponse\x12[\n\x08ListKeys\x12&.switchboard.access.v1.ListKeysRequest\x1a\'.switchboard.access.v1.ListKeysResponse\x12^\n\tRevokeKey\x12\'.switchboard.access.v1.RevokeKeyRequest\x1a(.switchboard.access.v1.RevokeKeyResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"switchboard/access/v1/access.proto\x12\x15switchboard.access.v1\"\x0f\n\rWhoAmIRequest\"\xee\x01\n\x0eWhoAmIResponse\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0c\n\x04role\x18\x02 \x01(\t\x12\x12\n\nis_service\x18\x03 \x01(\x08\x12\x13\n\x06key_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rexpires_at_us\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\x06scopes\x18\x06 \x01(\x0b\x32 .switchboard.access.v1.ScopeList\x12\x12\n\nis_session\x18\x07 \x01(\x08\x12\x15\n\rlacks_passkey\x18\x08 \x01(\x08\x42\t\n\x07_key_idB\x10\n\x0e_expires_at_us\"\x1b\n\tScopeList\x12\x0e\n\x06values\x18\x01 \x03(\t\"H\n\rSignInRequest\x12\x12\n\ncredential\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x12\n\nuser_agent\x18\x03 \x01(\t\"6\n\x0eSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x15\n\rexpires_at_us\x18\x02 \x01(\x03\"\x1f\n\x0eSignOutRequest\x12\r\n\x05token\x18\x01 \x01(\t\"\x11\n\x0fSignOutResponse\"\xb9\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04role\x18\x03 \x01(\t\x12\x0e\n\x06prefix\x18\x04 \x01(\t\x12\x15\n\rcreated_at_us\x18\x05 \x01(\x03\x12\x1a\n\rrevoked_at_us\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x07 \x01(\t\x12\x0c\n\x04name\x18\x08 \x01(\t\x12\x1a\n\rexpires_at_us\x18\t \x01(\x03H\x01\x88\x01\x01\x12\x16\n\tparent_id\x18\n \x01(\x03H\x02\x88\x01\x01\x12\x0c\n\x04live\x18\x0b \x01(\x08\x12\x30\n\x06scopes\x18\x0c \x01(\x0b\x32 .switchboard.access.v1.ScopeList\x12\x17\n\ncreated_by\x18\r \x01(\tH\x03\x88\x01\x01\x12\x0e\n\x06\x64\x65vice\x18\x0e \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x0f \x01(\t\x12\x17\n\nused_at_us\x18\x10 \x01(\x03H\x04\x88\x01\x01\x12\x11\n\tis_proved\x18\x11 \x01(\x08\x42\x10\n\x0e_revoked_at_usB\x10\n\x0e_expires_at_usB\x0c\n\n_parent_idB\r\n\x0b_created_byB\r\n\x0b_used_at_us\"\xb4\x01\n\x10\x43reateKeyRequest\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x1c\n\x0f\x65xpires_in_days\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x30\n\x06scopes\x18\x05 \x01(\x0b\x32 .switchboard.access.v1.ScopeListB\n\n\x08_user_idB\x12\n\x10_expires_in_days\"K\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.switchboard.access.v1.Key\x12\r\n\x05token\x18\x02 \x01(\t\">\n\x0fListKeysRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"X\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.switchboard.access.v1.Key\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"\"\n\x10RevokeKeyRequest\x12\x0e\n\x06key_id\x18\x01 \x01(\x03\"\x13\n\x11RevokeKeyResponse2\x97\x02\n\rAccessService\x12U\n\x06WhoAmI\x12$.switchboard.access.v1.WhoAmIRequest\x1a%.switchboard.access.v1.WhoAmIResponse\x12U\n\x06SignIn\x12$.switchboard.access.v1.SignInRequest\x1a%.switchboard.access.v1.SignInResponse\x12X\n\x07SignOut\x12%.switchboard.access.v1.SignOutRequest\x1a&.switchboard.access.v1.SignOutResponse2\xa9\x02\n\nKeyService\x12^\n\tCreateKey\x12\'.switchboard.access.v1.CreateKeyRequest\x1a(.switchboard.access.v1.CreateKeyResponse\x12[\n\x08ListKeys\x12&.switchboard.access.v1.ListKeysRequest\x1a\'.switchboard.access.v1.ListKeysResponse\x12^\n\tRevokeKey\x12\'.switchboard.access.v1.RevokeKeyRequest\x1a(.switchboard.access.v1.RevokeKeyResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,33 +34,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WHOAMIREQUEST']._serialized_start=61
   _globals['_WHOAMIREQUEST']._serialized_end=76
   _globals['_WHOAMIRESPONSE']._serialized_start=79
-  _globals['_WHOAMIRESPONSE']._serialized_end=294
-  _globals['_SCOPELIST']._serialized_start=296
-  _globals['_SCOPELIST']._serialized_end=323
-  _globals['_SIGNINREQUEST']._serialized_start=325
-  _globals['_SIGNINREQUEST']._serialized_end=397
-  _globals['_SIGNINRESPONSE']._serialized_start=399
-  _globals['_SIGNINRESPONSE']._serialized_end=453
-  _globals['_SIGNOUTREQUEST']._serialized_start=455
-  _globals['_SIGNOUTREQUEST']._serialized_end=486
-  _globals['_SIGNOUTRESPONSE']._serialized_start=488
-  _globals['_SIGNOUTRESPONSE']._serialized_end=505
-  _globals['_KEY']._serialized_start=508
-  _globals['_KEY']._serialized_end=930
-  _globals['_CREATEKEYREQUEST']._serialized_start=933
-  _globals['_CREATEKEYREQUEST']._serialized_end=1113
-  _globals['_CREATEKEYRESPONSE']._serialized_start=1115
-  _globals['_CREATEKEYRESPONSE']._serialized_end=1190
-  _globals['_LISTKEYSREQUEST']._serialized_start=1192
-  _globals['_LISTKEYSREQUEST']._serialized_end=1254
-  _globals['_LISTKEYSRESPONSE']._serialized_start=1256
-  _globals['_LISTKEYSRESPONSE']._serialized_end=1344
-  _globals['_REVOKEKEYREQUEST']._serialized_start=1346
-  _globals['_REVOKEKEYREQUEST']._serialized_end=1380
-  _globals['_REVOKEKEYRESPONSE']._serialized_start=1382
-  _globals['_REVOKEKEYRESPONSE']._serialized_end=1401
-  _globals['_ACCESSSERVICE']._serialized_start=1404
-  _globals['_ACCESSSERVICE']._serialized_end=1683
-  _globals['_KEYSERVICE']._serialized_start=1686
-  _globals['_KEYSERVICE']._serialized_end=1983
+  _globals['_WHOAMIRESPONSE']._serialized_end=317
+  _globals['_SCOPELIST']._serialized_start=319
+  _globals['_SCOPELIST']._serialized_end=346
+  _globals['_SIGNINREQUEST']._serialized_start=348
+  _globals['_SIGNINREQUEST']._serialized_end=420
+  _globals['_SIGNINRESPONSE']._serialized_start=422
+  _globals['_SIGNINRESPONSE']._serialized_end=476
+  _globals['_SIGNOUTREQUEST']._serialized_start=478
+  _globals['_SIGNOUTREQUEST']._serialized_end=509
+  _globals['_SIGNOUTRESPONSE']._serialized_start=511
+  _globals['_SIGNOUTRESPONSE']._serialized_end=528
+  _globals['_KEY']._serialized_start=531
+  _globals['_KEY']._serialized_end=972
+  _globals['_CREATEKEYREQUEST']._serialized_start=975
+  _globals['_CREATEKEYREQUEST']._serialized_end=1155
+  _globals['_CREATEKEYRESPONSE']._serialized_start=1157
+  _globals['_CREATEKEYRESPONSE']._serialized_end=1232
+  _globals['_LISTKEYSREQUEST']._serialized_start=1234
+  _globals['_LISTKEYSREQUEST']._serialized_end=1296
+  _globals['_LISTKEYSRESPONSE']._serialized_start=1298
+  _globals['_LISTKEYSRESPONSE']._serialized_end=1386
+  _globals['_REVOKEKEYREQUEST']._serialized_start=1388
+  _globals['_REVOKEKEYREQUEST']._serialized_end=1422
+  _globals['_REVOKEKEYRESPONSE']._serialized_start=1424
+  _globals['_REVOKEKEYRESPONSE']._serialized_end=1443
+  _globals['_ACCESSSERVICE']._serialized_start=1446
+  _globals['_ACCESSSERVICE']._serialized_end=1725
+  _globals['_KEYSERVICE']._serialized_start=1728
+  _globals['_KEYSERVICE']._serialized_end=2025
 # @@protoc_insertion_point(module_scope)

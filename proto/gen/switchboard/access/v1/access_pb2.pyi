@@ -48,6 +48,7 @@ class WhoAmIResponse(_message.Message):
     EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
     IS_SESSION_FIELD_NUMBER: _builtins.int
+    LACKS_PASSKEY_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
     """The user for whom the call counts; "internal-service" for the service key without `x-user-id`."""
     role: _builtins.str
@@ -60,6 +61,8 @@ class WhoAmIResponse(_message.Message):
     """When that key or session ends, in microseconds since the epoch; not set: it does not expire."""
     is_session: _builtins.bool
     """The call came with a session."""
+    lacks_passkey: _builtins.bool
+    """A session of an admin that a passkey has to prove first; it may do nothing else until then."""
     @_builtins.property
     def scopes(self) -> Global___ScopeList:
         """What the key may be used for; not set: for all that its user may do."""
@@ -74,10 +77,11 @@ class WhoAmIResponse(_message.Message):
         expires_at_us: _builtins.int | None = ...,
         scopes: Global___ScopeList | None = ...,
         is_session: _builtins.bool = ...,
+        lacks_passkey: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "key_id", b"key_id", "scopes", b"scopes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "is_service", b"is_service", "is_session", b"is_session", "key_id", b"key_id", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "is_service", b"is_service", "is_session", b"is_session", "key_id", b"key_id", "lacks_passkey", b"lacks_passkey", "role", b"role", "scopes", b"scopes", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expires_at_us: _TypeAlias = _typing.Literal["expires_at_us"]  # noqa: Y015
     _WhichOneofArgType__expires_at_us: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us"]  # noqa: Y015
@@ -233,6 +237,7 @@ class Key(_message.Message):
     DEVICE_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
     USED_AT_US_FIELD_NUMBER: _builtins.int
+    IS_PROVED_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number by which the key is revoked."""
     user_id: _builtins.str
@@ -263,6 +268,8 @@ class Key(_message.Message):
     """The address of the network where a session was opened; empty for keys."""
     used_at_us: _builtins.int
     """When a session was used last, to about five minutes, in microseconds since the epoch."""
+    is_proved: _builtins.bool
+    """A passkey proves the session."""
     @_builtins.property
     def scopes(self) -> Global___ScopeList:
         """What it may be used for; not set: for all that its user may do."""
@@ -286,10 +293,11 @@ class Key(_message.Message):
         device: _builtins.str = ...,
         address: _builtins.str = ...,
         used_at_us: _builtins.int | None = ...,
+        is_proved: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "_used_at_us", b"_used_at_us", "created_by", b"created_by", "expires_at_us", b"expires_at_us", "parent_id", b"parent_id", "revoked_at_us", b"revoked_at_us", "scopes", b"scopes", "used_at_us", b"used_at_us"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "_used_at_us", b"_used_at_us", "address", b"address", "created_at_us", b"created_at_us", "created_by", b"created_by", "device", b"device", "expires_at_us", b"expires_at_us", "id", b"id", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "scopes", b"scopes", "used_at_us", b"used_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_created_by", b"_created_by", "_expires_at_us", b"_expires_at_us", "_parent_id", b"_parent_id", "_revoked_at_us", b"_revoked_at_us", "_used_at_us", b"_used_at_us", "address", b"address", "created_at_us", b"created_at_us", "created_by", b"created_by", "device", b"device", "expires_at_us", b"expires_at_us", "id", b"id", "is_proved", b"is_proved", "kind", b"kind", "live", b"live", "name", b"name", "parent_id", b"parent_id", "prefix", b"prefix", "revoked_at_us", b"revoked_at_us", "role", b"role", "scopes", b"scopes", "used_at_us", b"used_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__created_by: _TypeAlias = _typing.Literal["created_by"]  # noqa: Y015
     _WhichOneofArgType__created_by: _TypeAlias = _typing.Literal["_created_by", b"_created_by"]  # noqa: Y015
