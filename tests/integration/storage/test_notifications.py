@@ -138,12 +138,12 @@ async def test_a_worker_that_ends_before_it_stores_leaves_the_cause(scene: Scene
     async def end(*_: object) -> int:
         raise asyncio.CancelledError
 
-    scene.store.settle = end  # type: ignore[method-assign]
+    cast(Any, scene.store).settle = end
     with pytest.raises(asyncio.CancelledError):
         await scene.writer().work()
     assert (await scene.count(), await scene.count("notification_cause")) == (0, 1)
 
-    scene.store.settle = settle  # type: ignore[method-assign]
+    cast(Any, scene.store).settle = settle
     await scene.writer().work()
     await scene.writer().work()
     assert await scene.count() == 1
@@ -158,7 +158,7 @@ async def test_a_cause_that_cannot_be_stored_stops_no_other(scene: Scene) -> Non
             raise ValueError
         return await settle(cause, *rest)
 
-    scene.store.settle = settle_but_one  # type: ignore[method-assign]
+    cast(Any, scene.store).settle = settle_but_one
     await scene.note("bad")
     await scene.note("good")
     await scene.writer().work()
