@@ -48,7 +48,7 @@ class CauseStore(Protocol):
     """What happened, until users are notified of it."""
 
     async def causes(self, limit: int) -> Sequence[Cause]:
-        """The oldest first."""
+        """The oldest first; of the same change the call for people before what it was assigned to."""
 
     async def recipients(self, cause: Cause) -> Sequence[Recipient]:
         """Active users who are to be notified, without the one who caused it."""

@@ -154,8 +154,8 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """`instance_name`: None where it is about no instance. `note_id`, `confirmation_id`, `budget_id`: what it is
-    about beside the conversation. `text`: one sentence in the language of the user."""
+    """`instance_name`: None where it is about no instance. `message_id`: of the note that mentions the user. `text`:
+    one sentence in the language of the user."""
 
     id: int
     kind: NotificationKind
@@ -163,24 +163,14 @@ class Notification:
     instance_id: int | None = None
     instance_name: str | None = None
     session_id: str | None = None
-    ref: int | None = None
+    message_id: str | None = None
+    confirmation_id: int | None = None
+    budget_id: int | None = None
     actor: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
     read_at: datetime | None = None
     text: str = ""
     url: str = ""
-
-    @property
-    def note_id(self) -> int | None:
-        return self.ref if self.kind is NotificationKind.MENTIONED else None
-
-    @property
-    def confirmation_id(self) -> int | None:
-        return self.ref if self.kind is NotificationKind.APPROVAL else None
-
-    @property
-    def budget_id(self) -> int | None:
-        return self.ref if self.kind is NotificationKind.BUDGET else None
 
 
 @dataclass(frozen=True, slots=True)

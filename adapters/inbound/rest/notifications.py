@@ -40,12 +40,13 @@ class Notification(bodies.Answer):
     instanceId: int | None = Field(examples=[7])
     instanceName: str | None = Field(examples=["Support"])
     sessionId: str | None = Field(examples=["123456789"])
-    noteId: int | None = Field(description="Of `mentioned`: the note.", examples=[None])
+    messageId: str | None = Field(description="Of `mentioned`: the note.", examples=["note-5"])
     confirmationId: int | None = Field(description="Of `approval`: the confirmation.", examples=[None])
     budgetId: int | None = Field(description="Of `budget`: the budget.", examples=[None])
     actor: str | None = Field(description="The user who caused it.", examples=["bob"])
     data: dict[str, Any] = Field(
-        description="`unhealthy`: activity, error; `budget`: percent, month, of, subject, amount, currency.",
+        description="`assigned`: team, where it is one; `unhealthy`: activity, error; `budget`: percent, month,"
+        " of, subject, amount, currency.",
         examples=[{}],
     )
     createdAt: bodies.Timestamp

@@ -16,6 +16,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.routes import dump_hours, load_hours
 from adapters.outbound.storage.tables import app_user, notification_cause
+from domain.conversations.model import MessageId, MessageKind
 from domain.notifications.model import (
     FOR_ALL,
     MOST_RECIPIENTS,
@@ -82,7 +83,8 @@ class PostgresNotifications:
         await self._database.execute(changed.values(notifications=dump_settings(settings)))
 
     async def causes(self, limit: int) -> Sequence[Cause]:
-        return [_cause(*row) for row in await self._database.fetch(SQL["causes"], {"count": limit})]
+        causes = [_cause(*row) for row in await self._database.fetch(SQL["causes"], {"count": limit})]
+        return sorted(causes, key=lambda cause: (cause.at, cause.kind is NotificationKind.ASSIGNED))
 
     async def recipients(self, cause: Cause) -> Sequence[Recipient]:
         if cause.is_gone:
@@ -189,6 +191,7 @@ def _cause(
     assignee: str | None,
     is_taken: bool | None,
     is_gone: bool,
+    team: str | None,
 ) -> Cause:
     return Cause(
         id,
@@ -200,7 +203,7 @@ def _cause(
         ref,
         actor,
         tuple(named or ()),
-        orjson.loads(data or "{}"),
+        {**orjson.loads(data or "{}"), **({"team": team} if team else {})},
         assignee,
         bool(is_taken),
         is_gone,
@@ -227,7 +230,9 @@ def _notification(
         instance_id,
         instance_name,
         _session(session_key, event),
-        ref,
+        str(MessageId(MessageKind.NOTE, ref)) if ref and kind == NotificationKind.MENTIONED else None,
+        ref if kind == NotificationKind.APPROVAL else None,
+        ref if kind == NotificationKind.BUDGET else None,
         actor,
         orjson.loads(data or "{}"),
         read_at,

@@ -45,10 +45,11 @@ WHERE user_id = %(user)s AND read_at IS NULL AND (id <= %(up_to)s OR id = ANY(%(
 -- The oldest causes, with what is known now of their conversations. Primary keys.
 SELECT c.id, c.kind, c.at, c.instance_id, c.session_key, {{ session_of("c") }}, c.ref, c.actor, c.named, c.data,
     q.assignee, q.held_until > now() AND q.held_by IS NOT NULL AND q.held_by_until = q.held_until,
-    c.instance_id IS NOT NULL AND i.id IS NULL
+    c.instance_id IS NOT NULL AND i.id IS NULL, t.name
 FROM notification_cause c
 LEFT JOIN channel_instance i ON i.id = c.instance_id AND i.status = 'active'
 LEFT JOIN queue q ON q.kind = 0 AND q.instance_id = c.instance_id AND q.session_key = c.session_key
+LEFT JOIN team t ON c.kind = 'assigned' AND t.id::text = substr(c.named[1], 6) AND starts_with(c.named[1], 'team:')
 ORDER BY c.id LIMIT %(count)s
 
 {# Users and teams that are named: by id, teams also by name. #}
@@ -86,17 +87,14 @@ WHERE u.state = 'active' AND (u.role = 'admin' OR u.id = CASE %(of)s
         (SELECT created_by FROM budget WHERE id = %(budget)s)) END)
 ORDER BY u.id LIMIT %(most)s
 
--- name: team_names
-SELECT id, name FROM team WHERE id::text = ANY(%(teams)s::text[])
-
 -- name: lock_notifications
 -- One after the other, so that each sees who was notified before.
 SELECT pg_advisory_xact_lock({{ lock }})
 
 -- name: settle_cause
 -- Once for each cause: where another worker was faster, it is gone. Nobody is notified of the same thing again within an
--- hour; that an instance works again is told once to each user who heard that it did not. Index
--- `notification_by_object`.
+-- hour, nor of what a resource assigned to them with its call for people; that an instance works again is told once to
+-- each user who heard that it did not. Index `notification_by_object`.
 WITH gone AS (
     DELETE FROM notification_cause WHERE id = %(cause)s RETURNING id
 ), fresh AS (
@@ -108,7 +106,8 @@ WITH gone AS (
             ORDER BY n.created_at DESC, n.id DESC LIMIT 1
         ) IS NOT DISTINCT FROM 'unhealthy'
         ELSE NOT EXISTS (
-            SELECT FROM notification n WHERE n.user_id = r.user_id AND n.object = %(object)s AND n.kind = %(kind)s
+            SELECT FROM notification n WHERE n.user_id = r.user_id AND n.object = %(object)s
+                AND (n.kind = %(kind)s OR n.kind = 'wanted' AND %(kind)s = 'assigned' AND %(actor)s::text IS NULL)
                 AND n.created_at > %(now)s - %(again)s
         ) END
     RETURNING id, user_id, kind

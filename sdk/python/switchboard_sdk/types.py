@@ -1554,7 +1554,7 @@ class Notification(TypedDict):
     instanceId: int | None
     instanceName: str | None
     sessionId: str | None
-    noteId: int | None
+    messageId: str | None
     confirmationId: int | None
     budgetId: int | None
     actor: str | None

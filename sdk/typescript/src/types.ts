@@ -5164,10 +5164,10 @@ export interface components {
             /** Sessionid */
             sessionId: string | null;
             /**
-             * Noteid
+             * Messageid
              * @description Of `mentioned`: the note.
              */
-            noteId: number | null;
+            messageId: string | null;
             /**
              * Confirmationid
              * @description Of `approval`: the confirmation.
@@ -5185,7 +5185,7 @@ export interface components {
             actor: string | null;
             /**
              * Data
-             * @description `unhealthy`: activity, error; `budget`: percent, month, of, subject, amount, currency.
+             * @description `assigned`: team, where it is one; `unhealthy`: activity, error; `budget`: percent, month, of, subject, amount, currency.
              */
             data: {
                 [key: string]: unknown;

@@ -117,6 +117,17 @@ class Scene(Conversations):
         self.world.run(spend())
         self.work()
 
+    def colleague(self, kind: str) -> None:
+        """Ann assigns a conversation to bob, or mentions him in a note."""
+        result, self.result = self.result, RunResult("hello")
+        self.write("ada", "hello")
+        self.settle()
+        self.result = result
+        if kind == "assigned":
+            self.do("PUT", f"{self.of('ada')}/state", "ann", {"assignee": "user:bob"})
+        else:
+            self.do("POST", f"{self.of('ada')}/notes", "ann", {"text": "@bob please look"})
+
     def approval(self, by: str) -> None:
         """A confirmation waits for an approver."""
         cause = note_one(

@@ -33,6 +33,7 @@ Feature: Notifications
     And the bot assigns to the team Support
     When ada writes "help"
     Then dora is notified: "Somebody is wanted in a conversation on bot-messenger."
+    And dora sees 1 notification
     And ann and bob are not notified
 
   Scenario: Somebody who is suspended is told nothing
@@ -89,6 +90,40 @@ Feature: Notifications
     Given ann has a budget that is spent by 80 percent
     Then ann is notified: "80 % of the budget of ann for this month are spent."
     And admin is notified: "80 % of the budget of ann for this month are spent."
+
+  @grpc
+  Scenario: A conversation is assigned
+    Given bob may answer on the bot
+    And ada has written before
+    When ann assigns ada's conversation to bob
+    Then bob is notified: "ann assigned a conversation on bot-messenger to you."
+    When ann assigns ada's conversation to herself
+    Then ann sees no notifications
+
+  Scenario: A conversation is assigned to a team
+    Given the team Support of bob and dora may answer on the bot
+    And ada has written before
+    When bob assigns ada's conversation to Support
+    Then dora is notified: "bob assigned a conversation on bot-messenger to the team Support."
+    And bob sees no notifications
+
+  Scenario: A resource assigns a conversation
+    Given the team Support of bob may answer on the bot
+    And the bot assigns to the team Support, and asks for nobody
+    When ada writes "help"
+    Then bob is notified: "Somebody assigned a conversation on bot-messenger to the team Support."
+
+  @grpc
+  Scenario: A note mentions somebody
+    Given bob may answer on the bot
+    And carl has nothing to do with it
+    And ada has written before
+    When ann notes "@bob @carl @ann please look"
+    Then bob is notified: "ann mentioned you in a note on bot-messenger."
+    And the notification names the note
+    And ann and carl are not notified
+    When ann notes "@bob again"
+    Then bob sees 2 notifications
 
   Scenario: The event stream tells of it
     Given somebody follows the events

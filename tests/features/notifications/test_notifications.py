@@ -4,7 +4,9 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.storage.events import PostgresEventLog
+from domain.channels.rich import ConversationChange
 from domain.events import EventFilter, EventKind
+from domain.routing.model import RunResult
 from tests.features.notifications.conftest import LIST, Scene
 from tests.support.event_log import events_of, listening
 
@@ -74,3 +76,37 @@ def pages(scene: Scene, count: int, size: int) -> None:
     ids = [notification["id"] for notification in listed]
     assert len(ids) == count
     assert ids == sorted(ids, reverse=True)
+
+
+@given("ada has written before")
+def written(scene: Scene) -> None:
+    result, scene.result = scene.result, RunResult("hello")
+    scene.write("ada", "hello")
+    scene.settle()
+    scene.result = result
+
+
+@given("the bot assigns to the team Support, and asks for nobody")
+def assigns_only(scene: Scene) -> None:
+    scene.result = RunResult("hello", change=ConversationChange(assign="team:support"))
+
+
+@when(parsers.re(r"(?P<who>ann|bob) assigns ada's conversation to (?P<to>\w+)"))
+def assigns_to(scene: Scene, who: str, to: str) -> None:
+    assignee = {"herself": "me", "bob": "user:bob"}.get(to) or f"team:{scene.teams[to]}"
+    scene.do("PUT", f"{scene.of('ada')}/state", who, {"assignee": assignee})
+    scene.work()
+
+
+@when(parsers.parse('ann notes "{text}"'))
+def notes(scene: Scene, text: str) -> None:
+    scene.do("POST", f"{scene.of('ada')}/notes", "ann", {"text": text})
+    scene.work()
+
+
+@then("the notification names the note")
+def names_note(scene: Scene) -> None:
+    [notification] = scene.notifications("bob")
+    [note] = [message for message in scene.messages("ada") if message["direction"] == "note"]
+    assert notification["messageId"] == note["id"]
+    assert (notification["actor"], notification["confirmationId"]) == ("ann", None)

@@ -145,6 +145,8 @@ def reads_all(scene: Scene) -> None:
 def happens(scene: Scene, kind: str) -> None:
     if kind == "wanted":
         scene.write("ada", "help")
+    elif kind in ("assigned", "mentioned"):
+        scene.colleague(kind)
     elif kind == "approval":
         scene.approval("user:bob")
     elif kind == "budget":

@@ -13,6 +13,8 @@ Feature: Ways of notifications
     Examples:
       | kind      | subject                                               |
       | wanted    | Somebody is wanted in a conversation on bot-messenger. |
+      | assigned  | ann assigned a conversation on bot-messenger to you.  |
+      | mentioned | ann mentioned you in a note on bot-messenger.         |
       | approval  | The tool refund waits for an approval on bot-messenger. |
       | unhealthy | bot-messenger does not work: sending fails.           |
       | healthy   | bot-messenger works again.                            |
@@ -26,6 +28,8 @@ Feature: Ways of notifications
     Examples:
       | kind      | text                                                  |
       | wanted    | Somebody is wanted in a conversation on bot-messenger. |
+      | assigned  | ann assigned a conversation on bot-messenger to you.  |
+      | mentioned | ann mentioned you in a note on bot-messenger.         |
       | approval  | The tool refund waits for an approval on bot-messenger. |
       | unhealthy | bot-messenger does not work: sending fails.           |
       | healthy   | bot-messenger works again.                            |

@@ -29,6 +29,13 @@ json_build_object('assignee', assignee, 'labels', coalesce(labels, '{}'), 'state
         THEN to_char(snoozed_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END{{ more }})::text
 {%- endmacro %}
 
+{# Notes that conversations were assigned: `rows` have the assignee now, and the `former` one. `actor`: who did it. #}
+{% macro note_assigned(rows, actor="NULL") -%}
+INSERT INTO notification_cause (kind, instance_id, session_key, actor, named)
+    SELECT 'assigned', instance_id, session_key, {{ actor }}, ARRAY[assignee] FROM {{ rows }}
+    WHERE assignee IS NOT NULL AND assignee IS DISTINCT FROM former
+{%- endmacro %}
+
 {# The next rows of a queue `q`: condition for a row `r` of `inbox` or `outbox`. #}
 {% macro queued_event(r, q) -%}
 ({{ r }}.instance_id, {{ r }}.session_key || '', {{ r }}.status) = ({{ q }}.instance_id, {{ q }}.session_key, 0)
@@ -424,7 +431,7 @@ SELECT FROM changed
 -- In the transaction of the outcome. What changes nothing is no event. A team is named by its id or its name; an
 -- assignee that is no team here stays as the resource wrote it. Primary keys, and index `team_by_name`.
 WITH wanted AS (
-    SELECT kind, instance_id, session_key,
+    SELECT kind, instance_id, session_key, assignee AS former,
         CASE WHEN %(assign)s::text IS NULL THEN assignee ELSE coalesce(
             (SELECT 'team:' || id FROM team WHERE id = {{ team_number('%(assign)s') }}),
             (SELECT 'team:' || id FROM team WHERE lower(name) = lower(substr(%(assign)s, 6))
@@ -441,10 +448,12 @@ WITH wanted AS (
     UPDATE queue q SET assignee = w.assignee, labels = w.labels, closed_at = w.closed_at FROM wanted w
     WHERE (q.kind, q.instance_id, q.session_key) = (w.kind, w.instance_id, w.session_key)
         AND (q.assignee, q.labels, q.closed_at) IS DISTINCT FROM (w.assignee, w.labels, w.closed_at)
-    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until, w.former
 ), logged AS (
     {{ log("'conversation.changed'", "changed", state_data(", 'resource', %(resource)s::text"),
         ref="%(inbox)s::bigint") }}
+), noted AS (
+    {{ note_assigned("changed") }}
 )
 UPDATE inbox SET change = %(words)s WHERE id = %(inbox)s
 
@@ -781,7 +790,7 @@ SELECT FROM held
 -- NULL leaves a column as it is; '' and '{}' empty it. Who has the conversation passes it on with the assignee: a user has
 -- it from then on, with a team or nobody it wants a person. Primary key.
 WITH wanted AS (
-    SELECT kind, instance_id, session_key,
+    SELECT kind, instance_id, session_key, assignee AS former,
         CASE WHEN %(assignee)s::text IS NULL THEN assignee ELSE nullif(%(assignee)s, '') END AS assignee,
         CASE WHEN %(labels)s::text[] IS NULL THEN labels ELSE nullif(%(labels)s, '{}') END AS labels,
         CASE WHEN %(state)s::text IS NULL THEN closed_at
@@ -801,9 +810,11 @@ WITH wanted AS (
     WHERE (q.kind, q.instance_id, q.session_key) = (w.kind, w.instance_id, w.session_key)
         AND (q.assignee, q.labels, q.closed_at, q.snoozed_until)
             IS DISTINCT FROM (w.assignee, w.labels, w.closed_at, w.snoozed_until)
-    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until
+    RETURNING q.instance_id, q.session_key, q.assignee, q.labels, q.closed_at, q.snoozed_until, w.former
 ), logged AS (
     {{ log("'conversation.changed'", "changed", state_data(", 'userId', %(user)s::text"), ref="NULL::bigint") }}
+), noted AS (
+    {{ note_assigned("changed", "%(user)s::text") }}
 )
 SELECT (SELECT count(*) FROM changed) FROM wanted
 
@@ -820,6 +831,9 @@ WITH conversation AS (
     {{ log("'conversation.note'", "note",
         "json_build_object('messageId', 'note-' || id, 'userId', user_id, 'mentions', mentions)::text",
         ref="NULL::bigint") }}
+), noted AS (
+    INSERT INTO notification_cause (kind, instance_id, session_key, ref, actor, named)
+    SELECT 'mentioned', instance_id, session_key, id, user_id, mentions FROM note WHERE cardinality(mentions) > 0
 )
 SELECT id, created_at FROM note
 

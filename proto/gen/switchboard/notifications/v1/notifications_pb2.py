@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchboard.access.v1 import hours_pb2 as switchboard_dot_access_dot_v1_dot_hours__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0switchboard/notifications/v1/notifications.proto\x12\x1cswitchboard.notifications.v1\x1a!switchboard/access/v1/hours.proto\"\xad\x03\n\x0cNotification\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x15\n\rcreated_at_us\x18\x03 \x01(\x03\x12\x18\n\x0binstance_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rinstance_name\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x17\n\nsession_id\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x14\n\x07note_id\x18\x07 \x01(\x03H\x03\x88\x01\x01\x12\x1c\n\x0f\x63onfirmation_id\x18\x08 \x01(\x03H\x04\x88\x01\x01\x12\x16\n\tbudget_id\x18\t \x01(\x03H\x05\x88\x01\x01\x12\x12\n\x05\x61\x63tor\x18\n \x01(\tH\x06\x88\x01\x01\x12\x11\n\tdata_json\x18\x0b \x01(\t\x12\x0c\n\x04text\x18\x0c \x01(\t\x12\x0b\n\x03url\x18\r \x01(\t\x12\x17\n\nread_at_us\x18\x0e \x01(\x03H\x07\x88\x01\x01\x42\x0e\n\x0c_instance_idB\x10\n\x0e_instance_nameB\r\n\x0b_session_idB\n\n\x08_note_idB\x12\n\x10_confirmation_idB\x0c\n\n_budget_idB\x08\n\x06_actorB\r\n\x0b_read_at_us\"I\n\x18ListNotificationsRequest\x12\x0e\n\x06unread\x18\x01 \x01(\x08\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"z\n\x19ListNotificationsResponse\x12\x41\n\rnotifications\x18\x01 \x03(\x0b\x32*.switchboard.notifications.v1.Notification\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"!\n\x1f\x43ountUnreadNotificationsRequest\"2\n CountUnreadNotificationsResponse\x12\x0e\n\x06unread\x18\x01 \x01(\x05\":\n\x1cMarkNotificationsReadRequest\x12\x0b\n\x03ids\x18\x01 \x03(\x03\x12\r\n\x05up_to\x18\x02 \x01(\x03\"\x1f\n\x1dMarkNotificationsReadResponse\"&\n\x08KindWays\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04ways\x18\x02 \x03(\t\",\n\tNotifyVia\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\n\n\x02to\x18\x02 \x01(\t\"\xfa\x01\n\x14NotificationSettings\x12\x35\n\x05kinds\x18\x01 \x03(\x0b\x32&.switchboard.notifications.v1.KindWays\x12\x0c\n\x04mail\x18\x02 \x01(\t\x12@\n\nnotify_via\x18\x03 \x01(\x0b\x32\'.switchboard.notifications.v1.NotifyViaH\x00\x88\x01\x01\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x30\n\x05hours\x18\x05 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x01\x88\x01\x01\x42\r\n\x0b_notify_viaB\x08\n\x06_hours\" \n\x1eGetNotificationSettingsRequest\"\xa4\x02\n\x1eSetNotificationSettingsRequest\x12\x35\n\x05kinds\x18\x01 \x03(\x0b\x32&.switchboard.notifications.v1.KindWays\x12\x11\n\x04mail\x18\x02 \x01(\tH\x00\x88\x01\x01\x12@\n\nnotify_via\x18\x03 \x01(\x0b\x32\'.switchboard.notifications.v1.NotifyViaH\x01\x88\x01\x01\x12\x15\n\x08language\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x30\n\x05hours\x18\x05 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x03\x88\x01\x01\x42\x07\n\x05_mailB\r\n\x0b_notify_viaB\x0b\n\t_languageB\x08\n\x06_hours2\xe7\x05\n\x13NotificationService\x12\x84\x01\n\x11ListNotifications\x12\x36.switchboard.notifications.v1.ListNotificationsRequest\x1a\x37.switchboard.notifications.v1.ListNotificationsResponse\x12\x99\x01\n\x18\x43ountUnreadNotifications\x12=.switchboard.notifications.v1.CountUnreadNotificationsRequest\x1a>.switchboard.notifications.v1.CountUnreadNotificationsResponse\x12\x90\x01\n\x15MarkNotificationsRead\x12:.switchboard.notifications.v1.MarkNotificationsReadRequest\x1a;.switchboard.notifications.v1.MarkNotificationsReadResponse\x12\x8b\x01\n\x17GetNotificationSettings\x12<.switchboard.notifications.v1.GetNotificationSettingsRequest\x1a\x32.switchboard.notifications.v1.NotificationSettings\x12\x8b\x01\n\x17SetNotificationSettings\x12<.switchboard.notifications.v1.SetNotificationSettingsRequest\x1a\x32.switchboard.notifications.v1.NotificationSettingsb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0switchboard/notifications/v1/notifications.proto\x12\x1cswitchboard.notifications.v1\x1a!switchboard/access/v1/hours.proto\"\xb3\x03\n\x0cNotification\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x15\n\rcreated_at_us\x18\x03 \x01(\x03\x12\x18\n\x0binstance_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rinstance_name\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x17\n\nsession_id\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x17\n\nmessage_id\x18\x07 \x01(\tH\x03\x88\x01\x01\x12\x1c\n\x0f\x63onfirmation_id\x18\x08 \x01(\x03H\x04\x88\x01\x01\x12\x16\n\tbudget_id\x18\t \x01(\x03H\x05\x88\x01\x01\x12\x12\n\x05\x61\x63tor\x18\n \x01(\tH\x06\x88\x01\x01\x12\x11\n\tdata_json\x18\x0b \x01(\t\x12\x0c\n\x04text\x18\x0c \x01(\t\x12\x0b\n\x03url\x18\r \x01(\t\x12\x17\n\nread_at_us\x18\x0e \x01(\x03H\x07\x88\x01\x01\x42\x0e\n\x0c_instance_idB\x10\n\x0e_instance_nameB\r\n\x0b_session_idB\r\n\x0b_message_idB\x12\n\x10_confirmation_idB\x0c\n\n_budget_idB\x08\n\x06_actorB\r\n\x0b_read_at_us\"I\n\x18ListNotificationsRequest\x12\x0e\n\x06unread\x18\x01 \x01(\x08\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"z\n\x19ListNotificationsResponse\x12\x41\n\rnotifications\x18\x01 \x03(\x0b\x32*.switchboard.notifications.v1.Notification\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"!\n\x1f\x43ountUnreadNotificationsRequest\"2\n CountUnreadNotificationsResponse\x12\x0e\n\x06unread\x18\x01 \x01(\x05\":\n\x1cMarkNotificationsReadRequest\x12\x0b\n\x03ids\x18\x01 \x03(\x03\x12\r\n\x05up_to\x18\x02 \x01(\x03\"\x1f\n\x1dMarkNotificationsReadResponse\"&\n\x08KindWays\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04ways\x18\x02 \x03(\t\",\n\tNotifyVia\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\n\n\x02to\x18\x02 \x01(\t\"\xfa\x01\n\x14NotificationSettings\x12\x35\n\x05kinds\x18\x01 \x03(\x0b\x32&.switchboard.notifications.v1.KindWays\x12\x0c\n\x04mail\x18\x02 \x01(\t\x12@\n\nnotify_via\x18\x03 \x01(\x0b\x32\'.switchboard.notifications.v1.NotifyViaH\x00\x88\x01\x01\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x30\n\x05hours\x18\x05 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x01\x88\x01\x01\x42\r\n\x0b_notify_viaB\x08\n\x06_hours\" \n\x1eGetNotificationSettingsRequest\"\xa4\x02\n\x1eSetNotificationSettingsRequest\x12\x35\n\x05kinds\x18\x01 \x03(\x0b\x32&.switchboard.notifications.v1.KindWays\x12\x11\n\x04mail\x18\x02 \x01(\tH\x00\x88\x01\x01\x12@\n\nnotify_via\x18\x03 \x01(\x0b\x32\'.switchboard.notifications.v1.NotifyViaH\x01\x88\x01\x01\x12\x15\n\x08language\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x30\n\x05hours\x18\x05 \x01(\x0b\x32\x1c.switchboard.access.v1.HoursH\x03\x88\x01\x01\x42\x07\n\x05_mailB\r\n\x0b_notify_viaB\x0b\n\t_languageB\x08\n\x06_hours2\xe7\x05\n\x13NotificationService\x12\x84\x01\n\x11ListNotifications\x12\x36.switchboard.notifications.v1.ListNotificationsRequest\x1a\x37.switchboard.notifications.v1.ListNotificationsResponse\x12\x99\x01\n\x18\x43ountUnreadNotifications\x12=.switchboard.notifications.v1.CountUnreadNotificationsRequest\x1a>.switchboard.notifications.v1.CountUnreadNotificationsResponse\x12\x90\x01\n\x15MarkNotificationsRead\x12:.switchboard.notifications.v1.MarkNotificationsReadRequest\x1a;.switchboard.notifications.v1.MarkNotificationsReadResponse\x12\x8b\x01\n\x17GetNotificationSettings\x12<.switchboard.notifications.v1.GetNotificationSettingsRequest\x1a\x32.switchboard.notifications.v1.NotificationSettings\x12\x8b\x01\n\x17SetNotificationSettings\x12<.switchboard.notifications.v1.SetNotificationSettingsRequest\x1a\x32.switchboard.notifications.v1.NotificationSettingsb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,29 +33,29 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.notifications.v
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_NOTIFICATION']._serialized_start=118
-  _globals['_NOTIFICATION']._serialized_end=547
-  _globals['_LISTNOTIFICATIONSREQUEST']._serialized_start=549
-  _globals['_LISTNOTIFICATIONSREQUEST']._serialized_end=622
-  _globals['_LISTNOTIFICATIONSRESPONSE']._serialized_start=624
-  _globals['_LISTNOTIFICATIONSRESPONSE']._serialized_end=746
-  _globals['_COUNTUNREADNOTIFICATIONSREQUEST']._serialized_start=748
-  _globals['_COUNTUNREADNOTIFICATIONSREQUEST']._serialized_end=781
-  _globals['_COUNTUNREADNOTIFICATIONSRESPONSE']._serialized_start=783
-  _globals['_COUNTUNREADNOTIFICATIONSRESPONSE']._serialized_end=833
-  _globals['_MARKNOTIFICATIONSREADREQUEST']._serialized_start=835
-  _globals['_MARKNOTIFICATIONSREADREQUEST']._serialized_end=893
-  _globals['_MARKNOTIFICATIONSREADRESPONSE']._serialized_start=895
-  _globals['_MARKNOTIFICATIONSREADRESPONSE']._serialized_end=926
-  _globals['_KINDWAYS']._serialized_start=928
-  _globals['_KINDWAYS']._serialized_end=966
-  _globals['_NOTIFYVIA']._serialized_start=968
-  _globals['_NOTIFYVIA']._serialized_end=1012
-  _globals['_NOTIFICATIONSETTINGS']._serialized_start=1015
-  _globals['_NOTIFICATIONSETTINGS']._serialized_end=1265
-  _globals['_GETNOTIFICATIONSETTINGSREQUEST']._serialized_start=1267
-  _globals['_GETNOTIFICATIONSETTINGSREQUEST']._serialized_end=1299
-  _globals['_SETNOTIFICATIONSETTINGSREQUEST']._serialized_start=1302
-  _globals['_SETNOTIFICATIONSETTINGSREQUEST']._serialized_end=1594
-  _globals['_NOTIFICATIONSERVICE']._serialized_start=1597
-  _globals['_NOTIFICATIONSERVICE']._serialized_end=2340
+  _globals['_NOTIFICATION']._serialized_end=553
+  _globals['_LISTNOTIFICATIONSREQUEST']._serialized_start=555
+  _globals['_LISTNOTIFICATIONSREQUEST']._serialized_end=628
+  _globals['_LISTNOTIFICATIONSRESPONSE']._serialized_start=630
+  _globals['_LISTNOTIFICATIONSRESPONSE']._serialized_end=752
+  _globals['_COUNTUNREADNOTIFICATIONSREQUEST']._serialized_start=754
+  _globals['_COUNTUNREADNOTIFICATIONSREQUEST']._serialized_end=787
+  _globals['_COUNTUNREADNOTIFICATIONSRESPONSE']._serialized_start=789
+  _globals['_COUNTUNREADNOTIFICATIONSRESPONSE']._serialized_end=839
+  _globals['_MARKNOTIFICATIONSREADREQUEST']._serialized_start=841
+  _globals['_MARKNOTIFICATIONSREADREQUEST']._serialized_end=899
+  _globals['_MARKNOTIFICATIONSREADRESPONSE']._serialized_start=901
+  _globals['_MARKNOTIFICATIONSREADRESPONSE']._serialized_end=932
+  _globals['_KINDWAYS']._serialized_start=934
+  _globals['_KINDWAYS']._serialized_end=972
+  _globals['_NOTIFYVIA']._serialized_start=974
+  _globals['_NOTIFYVIA']._serialized_end=1018
+  _globals['_NOTIFICATIONSETTINGS']._serialized_start=1021
+  _globals['_NOTIFICATIONSETTINGS']._serialized_end=1271
+  _globals['_GETNOTIFICATIONSETTINGSREQUEST']._serialized_start=1273
+  _globals['_GETNOTIFICATIONSETTINGSREQUEST']._serialized_end=1305
+  _globals['_SETNOTIFICATIONSETTINGSREQUEST']._serialized_start=1308
+  _globals['_SETNOTIFICATIONSETTINGSREQUEST']._serialized_end=1600
+  _globals['_NOTIFICATIONSERVICE']._serialized_start=1603
+  _globals['_NOTIFICATIONSERVICE']._serialized_end=2346
 # @@protoc_insertion_point(module_scope)

@@ -31,7 +31,7 @@ class Notification(_message.Message):
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     INSTANCE_NAME_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
-    NOTE_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
     CONFIRMATION_ID_FIELD_NUMBER: _builtins.int
     BUDGET_ID_FIELD_NUMBER: _builtins.int
     ACTOR_FIELD_NUMBER: _builtins.int
@@ -51,7 +51,7 @@ class Notification(_message.Message):
     """Its name."""
     session_id: _builtins.str
     """The conversation that it is about."""
-    note_id: _builtins.int
+    message_id: _builtins.str
     """The note that mentions the user."""
     confirmation_id: _builtins.int
     """The confirmation that waits."""
@@ -76,7 +76,7 @@ class Notification(_message.Message):
         instance_id: _builtins.int | None = ...,
         instance_name: _builtins.str | None = ...,
         session_id: _builtins.str | None = ...,
-        note_id: _builtins.int | None = ...,
+        message_id: _builtins.str | None = ...,
         confirmation_id: _builtins.int | None = ...,
         budget_id: _builtins.int | None = ...,
         actor: _builtins.str | None = ...,
@@ -85,9 +85,9 @@ class Notification(_message.Message):
         url: _builtins.str = ...,
         read_at_us: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_actor", b"_actor", "_budget_id", b"_budget_id", "_confirmation_id", b"_confirmation_id", "_instance_id", b"_instance_id", "_instance_name", b"_instance_name", "_note_id", b"_note_id", "_read_at_us", b"_read_at_us", "_session_id", b"_session_id", "actor", b"actor", "budget_id", b"budget_id", "confirmation_id", b"confirmation_id", "instance_id", b"instance_id", "instance_name", b"instance_name", "note_id", b"note_id", "read_at_us", b"read_at_us", "session_id", b"session_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_actor", b"_actor", "_budget_id", b"_budget_id", "_confirmation_id", b"_confirmation_id", "_instance_id", b"_instance_id", "_instance_name", b"_instance_name", "_message_id", b"_message_id", "_read_at_us", b"_read_at_us", "_session_id", b"_session_id", "actor", b"actor", "budget_id", b"budget_id", "confirmation_id", b"confirmation_id", "instance_id", b"instance_id", "instance_name", b"instance_name", "message_id", b"message_id", "read_at_us", b"read_at_us", "session_id", b"session_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_actor", b"_actor", "_budget_id", b"_budget_id", "_confirmation_id", b"_confirmation_id", "_instance_id", b"_instance_id", "_instance_name", b"_instance_name", "_note_id", b"_note_id", "_read_at_us", b"_read_at_us", "_session_id", b"_session_id", "actor", b"actor", "budget_id", b"budget_id", "confirmation_id", b"confirmation_id", "created_at_us", b"created_at_us", "data_json", b"data_json", "id", b"id", "instance_id", b"instance_id", "instance_name", b"instance_name", "kind", b"kind", "note_id", b"note_id", "read_at_us", b"read_at_us", "session_id", b"session_id", "text", b"text", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_actor", b"_actor", "_budget_id", b"_budget_id", "_confirmation_id", b"_confirmation_id", "_instance_id", b"_instance_id", "_instance_name", b"_instance_name", "_message_id", b"_message_id", "_read_at_us", b"_read_at_us", "_session_id", b"_session_id", "actor", b"actor", "budget_id", b"budget_id", "confirmation_id", b"confirmation_id", "created_at_us", b"created_at_us", "data_json", b"data_json", "id", b"id", "instance_id", b"instance_id", "instance_name", b"instance_name", "kind", b"kind", "message_id", b"message_id", "read_at_us", b"read_at_us", "session_id", b"session_id", "text", b"text", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__actor: _TypeAlias = _typing.Literal["actor"]  # noqa: Y015
     _WhichOneofArgType__actor: _TypeAlias = _typing.Literal["_actor", b"_actor"]  # noqa: Y015
@@ -99,8 +99,8 @@ class Notification(_message.Message):
     _WhichOneofArgType__instance_id: _TypeAlias = _typing.Literal["_instance_id", b"_instance_id"]  # noqa: Y015
     _WhichOneofReturnType__instance_name: _TypeAlias = _typing.Literal["instance_name"]  # noqa: Y015
     _WhichOneofArgType__instance_name: _TypeAlias = _typing.Literal["_instance_name", b"_instance_name"]  # noqa: Y015
-    _WhichOneofReturnType__note_id: _TypeAlias = _typing.Literal["note_id"]  # noqa: Y015
-    _WhichOneofArgType__note_id: _TypeAlias = _typing.Literal["_note_id", b"_note_id"]  # noqa: Y015
+    _WhichOneofReturnType__message_id: _TypeAlias = _typing.Literal["message_id"]  # noqa: Y015
+    _WhichOneofArgType__message_id: _TypeAlias = _typing.Literal["_message_id", b"_message_id"]  # noqa: Y015
     _WhichOneofReturnType__read_at_us: _TypeAlias = _typing.Literal["read_at_us"]  # noqa: Y015
     _WhichOneofArgType__read_at_us: _TypeAlias = _typing.Literal["_read_at_us", b"_read_at_us"]  # noqa: Y015
     _WhichOneofReturnType__session_id: _TypeAlias = _typing.Literal["session_id"]  # noqa: Y015
@@ -116,7 +116,7 @@ class Notification(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__instance_name) -> _WhichOneofReturnType__instance_name | None: ...
     @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__note_id) -> _WhichOneofReturnType__note_id | None: ...
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__message_id) -> _WhichOneofReturnType__message_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__read_at_us) -> _WhichOneofReturnType__read_at_us | None: ...
     @_typing.overload
