@@ -21,6 +21,7 @@ from apps.processes.readiness import check_workers
 from apps.processes.starting import a_database, migrated, unlocked
 from apps.settings import Settings
 from apps.settings_loading import complete
+from apps.sign_in_findings import of_sign_in
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import INTERNAL
 
@@ -56,6 +57,7 @@ def _in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from findings.of_settings(settings)
     yield from findings.of_tls(settings)
+    yield from of_sign_in(settings)
 
     def database() -> str:
         with a_database(settings) as dsn:

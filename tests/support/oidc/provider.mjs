@@ -47,6 +47,7 @@ server.service.on("beforeAuthorizeRedirect", (redirect) => {
     redirect.url.searchParams.delete("code");
     redirect.url.searchParams.set("error", "access_denied");
   }
+  if (fault === "another redirect") redirect.url.pathname = "/elsewhere";
   if (fault === "another state") redirect.url.searchParams.set("state", "another");
 });
 server.service.on("beforePostLogoutRedirect", (redirect, request) => {
