@@ -14,6 +14,8 @@ KEPT = {
     "audit_entry.user_id": "the log outlives users",
     "event_log.user_id": "events go by age",
     "budget.created_by": "tells who set it",
+    "conversation_note.user_id": "tells who wrote it",
+    "invitation.created_by": "tells who invited",
     "kb_file.uploaded_by": "tells who brought the file",
     "kb_upload.user_id": "an upload that is under way ends by itself",
     "notification_delivery.user_id": "goes with its notification by the foreign key",
