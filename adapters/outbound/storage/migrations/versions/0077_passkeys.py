@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0076_passkeys"
-down_revision = "0075_notifications"
+revision = "0077_passkeys"
+down_revision = "0076_teamwork"
 
 
 def upgrade() -> None:
