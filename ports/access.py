@@ -101,7 +101,8 @@ class UserStore(Protocol):
         """Suspending ends all keys and sessions. False where there is no such user. Raises `Conflict` for a taken
         e-mail address."""
 
-    async def active_admins(self) -> int: ...
+    async def active_admins(self) -> int:
+        """How many there are. Within a transaction they stay as they are until its end."""
 
     async def remove(self, user_id: str, successor: str | None) -> None:
         """Removes a user with keys, sessions, permissions, memberships and identities. What they own goes to the

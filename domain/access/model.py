@@ -210,10 +210,10 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key to be made. Without `user_id` it is the caller's own; without `expires_in_days` it ends with the key or
-    session that makes it, if that ends."""
+    """A key to be made. Without `role` a member's, but of no higher role than the caller's. Without `user_id` it is
+    the caller's own; without `expires_in_days` it ends with the key or session that makes it, if that ends."""
 
-    role: Role = Role.MEMBER
+    role: Role | None = None
     name: str = ""
     user_id: str | None = None
     expires_in_days: int | None = None

@@ -232,11 +232,12 @@ class KeyService:
         user_id = new.user_id.strip() if new.user_id is not None else caller.user
         if not caller.may_act_for(user_id):
             raise Forbidden("only an admin makes keys for other users")
-        if new.role.rank > caller.role.rank:
-            raise Forbidden(f"only an admin makes keys with the role {new.role}")
+        role = new.role or model.lower_role(model.Role.MEMBER, caller.role)
+        if role.rank > caller.role.rank:
+            raise Forbidden(f"only an admin makes keys with the role {role}")
         expires_at, name = self._end(caller, new.expires_in_days), new.name.strip()
         created = await self.access.create_key(
-            user_id, new.role, name, expires_at, scopes=new.scopes, caller=caller
+            user_id, role, name, expires_at, scopes=new.scopes, caller=caller
         )
         return model.CreatedKey(*created)
 

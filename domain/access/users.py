@@ -93,13 +93,13 @@ class UserService:
             email=None if change.email is None else _checked_email(change.email),
         )
         loses_admin = change.role not in (None, Role.ADMIN) or change.state is UserState.SUSPENDED
-        if loses_admin:
-            await self._check_not_last(user)
         fields = ("name", "email", "role", "state")
         values = {field: getattr(change, field) for field in fields if getattr(change, field) is not None}
         before = {field: getattr(user, field) for field in values}
         data = {"before": before, "after": values}
         async with self.audit.change(caller, Action.USER_CHANGED, f"user:{user.id}", data):
+            if loses_admin:
+                await self._check_not_last(user)
             if not await self.store.change(user.id, change, self.clock.now()):
                 raise _unknown(user_id)
         return replace(user, **values)
@@ -110,7 +110,6 @@ class UserService:
         for the last admin, for somebody who owns something and has no successor, and for names that clash."""
         caller.require_admin("deletes users")
         user = await self._known(user_id)
-        await self._check_not_last(user)
         if successor is not None:
             heir = await self.store.find(successor.strip())
             if heir is None or heir.id == user.id or heir.state is UserState.SUSPENDED:
@@ -118,6 +117,7 @@ class UserService:
             successor = heir.id
         data = {"successor": successor}
         async with self.audit.change(caller, Action.USER_DELETED, f"user:{user.id}", data):
+            await self._check_not_last(user)
             await self.store.remove(user.id, successor)
 
     async def _known(self, user_id: str) -> User:

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
-from domain.access.sharing import Level
+from domain.access.model import Caller
+from domain.access.sharing import InstanceLevel, Level
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Config, Event
 from domain.conversations.model import Destination
 from domain.conversations.rich_text import with_text
 from domain.conversations.sending import SendingService
+from domain.instances.lookup import level_on
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.conversation import ConversationContext
@@ -44,14 +46,32 @@ class DestinationService:
         """What a configuration says of it, if anything. Raises `Invalid`."""
         base_id = channel.folder.base_id(channel.config.load(config)) if channel.folder else None
         if base_id is not None:
-            base = await self.bases.find(base_id, owner)
-            if base is None or (base.level or Level.NONE) < Level.UPDATE:
-                raise _fault(BASE, f"must be a knowledge base that {owner} may change; {base_id} is none")
+            await self._check_base(owner, base_id)
         if channel.forwarding is None:
             return
         destination = channel.forwarding.destination(channel.config.load(config))
         if destination is not None:
             await self.check(owner, destination)
+
+    async def check_named(
+        self, caller: Caller, channel: AnyChannel, before: Config | None, config: Config
+    ) -> None:
+        """Checks that a caller who changes another user's instance may use the base and the instance that it names
+        from now on. `before`: None where that cannot be read. Raises `Invalid`."""
+        base_id, instance_id = _named(channel, config)
+        former_base, former_instance = (None, None) if before is None else _named(channel, before)
+        if base_id is not None and base_id != former_base:
+            await self._check_base(caller.user_id, base_id)
+        if instance_id is not None and instance_id != former_instance:
+            instance = await self.instances.find(instance_id)
+            level = await level_on(self.instances, caller, instance) if instance else InstanceLevel.NONE
+            if level < InstanceLevel.ANSWER:
+                raise _fault(INSTANCE, f"you may not send with the instance {instance_id}")
+
+    async def _check_base(self, user_id: str, base_id: int) -> None:
+        base = await self.bases.find(base_id, user_id)
+        if base is None or (base.level or Level.NONE) < Level.UPDATE:
+            raise _fault(BASE, f"must be a knowledge base that {user_id} may change; {base_id} is none")
 
     async def instance(self, owner: str, destination: Destination) -> Instance:
         """Raises `Invalid` for one that is not there, and for somebody else's."""
@@ -91,6 +111,14 @@ class ForwardingService:
             await self.health.failed(context.instance.id, Activity.PROCESSING, reason)
             return reason
         return None
+
+
+def _named(channel: AnyChannel, config: Config) -> tuple[int | None, int | None]:
+    """The base that a configuration feeds, and the instance that its answers go out through."""
+    loaded = channel.config.load(config)
+    destination = channel.forwarding.destination(loaded) if channel.forwarding else None
+    base_id = channel.folder.base_id(loaded) if channel.folder else None
+    return base_id, destination.instance_id if destination else None
 
 
 def _says_something(answer: Answer) -> bool:

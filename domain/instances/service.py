@@ -19,6 +19,7 @@ from domain.delivery.model import check_state
 from domain.instances.health import health_of
 from domain.instances.lookup import known_channel, level_on, permitted_instance, unknown
 from domain.instances.model import (
+    UNREADABLE,
     Delivery,
     Health,
     Instance,
@@ -180,6 +181,10 @@ class InstanceService:
         named = named_resources(change)
         added = {field: id for field, id in named.items() if id not in existing.resource_ids}
         await self.agents.check(existing.user_id, added)
+        if not caller.may_act_for(existing.user_id):  # what the owner may use is not theirs
+            await self.agents.check(caller.user_id, added)
+            before = None if existing.status == UNREADABLE else existing.config
+            await self.destinations.check_named(caller, channel, before, change.config)
         connects = await self.registration.wants_connection(channel, change.config, existing.id)
         origin = channel.definition.origin
         ends_trust = origin(change.config) != origin(existing.config)

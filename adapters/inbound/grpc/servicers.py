@@ -66,7 +66,7 @@ class EventServicer:
         pages = await self._events.watch(caller(), after, request.kinds, request.instance_ids)
         self._streams += 1
         try:
-            async with aclosing(while_allowed(pages, authenticate_again())) as allowed:
+            async with aclosing(while_allowed(pages, caller(), authenticate_again())) as allowed:
                 async for page in allowed:
                     for message in page_to_pb(page):
                         yield message

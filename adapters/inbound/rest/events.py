@@ -94,7 +94,7 @@ async def stream_of(
     streams: Streams = request.app.state.streams
     streams.check()
     pages = await services.events.watch(caller, cursor, kinds, instance_ids)
-    allowed = while_allowed(pages, request.state.authenticate)
+    allowed = while_allowed(pages, caller, request.state.authenticate)
     first = await anext(allowed)
     return PageStream(b"id: %d\n\n" % first.cursor, allowed, _frames, streams.counted())
 

@@ -59,7 +59,8 @@ class CreateKey(bodies.StrictBody):
 
     def new(self) -> NewKey:
         scopes = None if self.scopes is None else tuple(dict.fromkeys(map(Scope, self.scopes)))
-        return NewKey(Role(self.role), self.name or "", self.userId, self.expiresInDays, scopes)
+        role = Role(self.role) if "role" in self.model_fields_set else None
+        return NewKey(role, self.name or "", self.userId, self.expiresInDays, scopes)
 
 
 class KeyRecord(bodies.Answer):

@@ -25,7 +25,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.tables import api_key, app_user
 from adapters.outbound.storage.users import SEEN_AGAIN, mark_seen, raise_role
-from domain.access.model import FORMER_MEMBER, ApiKey, KeyKind, Role, Scope, lower_role, parse_role
+from domain.access.model import FORMER_MEMBER, ApiKey, KeyKind, Role, Scope, UserState, lower_role, parse_role
 from domain.access.sessions import SESSION_IDLE
 from ports.access import NewCredential
 
@@ -76,10 +76,12 @@ AWAKE = or_(
     func.coalesce(api_key.c.used_at, api_key.c.created_at) > bindparam("now", type_=Timestamp) - SESSION_IDLE,
 )
 """No session that was not used for long. What was made in it goes on until it expires."""
-FIND = _keys(app_user.c.last_seen_at).where(
-    api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE, AWAKE
+FIND = (
+    _keys(app_user.c.last_seen_at)
+    .where(api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE, AWAKE)
+    .where(app_user.c.state.is_distinct_from(UserState.SUSPENDED.value))
 )
-"""A constant, as each call of the API runs it."""
+"""A constant, as each call of the API runs it. A key that was made while its user was suspended is no key."""
 
 
 class PostgresKeys:

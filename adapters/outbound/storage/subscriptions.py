@@ -20,8 +20,9 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
 from adapters.outbound.storage.queue.statements import MessageStatus, read_statements
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
+from adapters.outbound.storage.tables import app_user, channel_instance, event_position, outbox, queue
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
+from domain.access.model import Role, UserState
 from domain.events import EventKind, LoggedEvent
 from domain.paging import Page
 from domain.subscriptions.model import CHANNEL_ID, SUBSCRIPTION, Push, Subscription, SubscriptionFields
@@ -37,8 +38,17 @@ LOCKED_SUBSCRIBERS = 0x5B_5B5C
 
 columns = channel_instance.c
 ROW = columns_of(channel_instance, "id user_id config created_at updated_at")
-_ALL = select(*ROW).where(columns.status == SUBSCRIPTION).order_by(columns.id)
-_VERSIONS = _ALL.with_only_columns(columns.id, columns.updated_at)
+_OWNERS = channel_instance.outerjoin(app_user, app_user.c.id == columns.user_id)
+_ALL = (
+    select(*ROW, app_user.c.role, app_user.c.state)
+    .select_from(_OWNERS)
+    .where(columns.status == SUBSCRIPTION)
+    .order_by(columns.id)
+)
+_VERSIONS = _ALL.with_only_columns(
+    columns.id, columns.user_id, columns.updated_at, app_user.c.role, app_user.c.state
+)
+SUSPENDED = "its user is suspended"
 
 
 LOCKED_PLAN = 0x5B_5B5D
@@ -63,6 +73,7 @@ class PostgresSubscriptions:
         self._changed = changed
         self._enqueued = enqueued
         self._latest: Sequence[Subscription] = ()
+        self._versions: Sequence[tuple[Any, ...]] = ()
 
     async def find(self, subscription_id: int) -> Subscription | None:
         rows = await self._subscriptions(_ALL.where(columns.id == subscription_id))
@@ -75,9 +86,10 @@ class PostgresSubscriptions:
         return await self._subscriptions(following)
 
     async def active(self) -> Sequence[Subscription]:
-        versions = [(subscription.id, subscription.updated_at) for subscription in self._latest]
-        if await self._database.fetch(_VERSIONS) != versions:
+        versions = await self._database.fetch(_VERSIONS)
+        if versions != self._versions:
             self._latest = await self._subscriptions(_ALL)
+            self._versions = versions
         return [subscription for subscription in self._latest if not subscription.off]
 
     async def add(
@@ -100,7 +112,7 @@ class PostgresSubscriptions:
             row = await (await connection.run(added.returning(*ROW))).fetchone()
         assert row is not None
         self._changed(row[0])
-        return self._subscription(*row)
+        return self._subscription(*(*row, Role.ADMIN, UserState.ACTIVE))
 
     async def change(self, subscription_id: int, fields: SubscriptionFields, since: int) -> None:
         def changed(config: dict[str, Any]) -> dict[str, Any]:
@@ -200,9 +212,17 @@ class PostgresSubscriptions:
         return [self._subscription(*row) for row in await self._database.fetch(statement)]
 
     def _subscription(
-        self, id: int, user_id: str, stored: bytes, created_at: datetime, updated_at: datetime
+        self,
+        id: int,
+        user_id: str,
+        stored: bytes,
+        created_at: datetime,
+        updated_at: datetime,
+        role: str | None,
+        state: str | None,
     ) -> Subscription:
-        """One whose secret cannot be decrypted is off, and says so."""
+        """One whose secret cannot be decrypted is off, and says so; and one of a suspended user. One for the events
+        of all users is that for as long as its user is an admin. `role`, `state`: of its user."""
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError):
@@ -215,9 +235,9 @@ class PostgresSubscriptions:
             tuple(config.get("instanceIds", ())),
             created_at,
             updated_at,
-            config.get("allUsers", False),
+            config.get("allUsers", False) and role == Role.ADMIN,
             config.get("since", 0),
-            config.get("off", ""),
+            config.get("off", "") or (SUSPENDED if state == UserState.SUSPENDED else ""),
         )
 
 

@@ -1,7 +1,7 @@
 """Users and teams in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -73,6 +73,16 @@ HELD = (
     (app_user, "id"),
 )
 """Tables whose rows go away with a user."""
+
+END_KEYS = """
+WITH RECURSIVE made AS (
+    SELECT id FROM api_key WHERE user_id = %(user)s
+    UNION SELECT k.id FROM api_key k JOIN made m ON k.parent_id = m.id
+)
+UPDATE api_key SET revoked_at = %(now)s WHERE revoked_at IS NULL AND id IN (SELECT id FROM made)
+"""
+"""Ends the keys and sessions of a user, with all that was made with them. Indexes `api_key_by_user` and
+`api_key_by_parent`."""
 
 
 def mark_seen(user_id: str, now: datetime) -> Insert:
@@ -169,19 +179,14 @@ class PostgresUsers:
             async with self._database.transaction() as connection:
                 is_there = (await connection.run(changed)).rowcount == 1
                 if change.state is UserState.SUSPENDED:
-                    await connection.run(
-                        update(api_key)
-                        .where(api_key.c.user_id == user_id, api_key.c.revoked_at.is_(None))
-                        .values(revoked_at=now)
-                    )
+                    await connection.execute(END_KEYS, {"user": user_id, "now": now})
         except psycopg.errors.UniqueViolation:
             raise _taken_email() from None
         return is_there
 
     async def active_admins(self) -> int:
-        admins = select(func.count()).where(users.role == Role.ADMIN, users.state == UserState.ACTIVE)
-        count: int = await self._database.fetch_value(admins)
-        return count
+        admins = select(users.id).where(users.role == Role.ADMIN, users.state == UserState.ACTIVE)
+        return len(await self._database.fetch_column(admins.order_by(users.id).with_for_update()))
 
     @retried
     async def remove(self, user_id: str, successor: str | None) -> None:
@@ -196,6 +201,7 @@ class PostgresUsers:
                     await _hand_over(connection, user_id, successor)
                 heir = None if successor is None else f"user:{successor}"
                 await connection.run(_reassigned(f"user:{user_id}", heir))
+                await connection.execute(END_KEYS, {"user": user_id, "now": datetime.now(UTC)})
                 for table, column in HELD:
                     await connection.run(delete(table).where(table.c[column] == user_id))
         except psycopg.errors.UniqueViolation:
