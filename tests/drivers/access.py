@@ -488,6 +488,8 @@ class Everybody:
             "UserService/DeleteUser": {"user_id": "stranger"},
             "InvitationService/CreateInvitation": {"email": "new@example.com", "role": "member"},
             "InvitationService/RevokeInvitation": {"invitation_id": 4711},
+            "PasskeyService/RemovePasskey": {"passkey_id": 4711},
+            "PasskeyService/ResetPasskeys": {"user_id": "stranger"},
             "TeamService/GetTeam": {"team_id": self.objects["team"]},
             "TeamService/CreateTeam": {"name": "New"},
             "TeamService/ChangeTeam": {

@@ -10,7 +10,7 @@ empty for every key. `needs`: what the caller needs beside a key:
   and admins have;
 - `base 0`: not to be a responder, or the level 1 of the base; `file`: the same, of the base of a file;
 - `in the team`, `leads the team`; `owner` of the key, the subscription or the like;
-- `admin`, `service`.
+- `admin`, `service`; `browser`: a session of the console, which no caller here has.
 
 `then`: how a call ends that is allowed, where it is refused for what it asks for: 404 for a message that is not
 there.
@@ -328,6 +328,15 @@ PEOPLE = (
          "POST /api/agent/invitations", "InvitationService/CreateInvitation"),
     rule("withdraw an invitation", "admin", "admin",
          "DELETE /api/agent/invitations/{delivery}", "InvitationService/RevokeInvitation", then=404),
+    rule("list one's passkeys", "admin", "user",
+         "GET /api/agent/passkeys", "PasskeyService/ListPasskeys"),
+    rule("remove a passkey", "admin", "user",
+         "DELETE /api/agent/passkeys/{delivery}", "PasskeyService/RemovePasskey", then=404),
+    rule("remove the passkeys of a user", "admin", "admin",
+         "DELETE /api/agent/users/{user}/passkeys", "PasskeyService/ResetPasskeys"),
+    rule("make or use a passkey", "", "browser",
+         "PasskeyService/StartPasskey", "PasskeyService/AddPasskey", "PasskeyService/AskForPasskey",
+         "PasskeyService/ConfirmPasskey"),
     rule("list keys", "admin", "nothing", "GET /api/agent/keys", "KeyService/ListKeys"),
     rule("make a key", "admin", "user", "POST /api/agent/keys", "KeyService/CreateKey"),
     rule("make a key for another user", "admin", "admin",
@@ -381,6 +390,7 @@ OPEN = (
          "CallbackService/HandleCallback", "CallbackService/StreamCallbacks", "CallbackService/StreamAnswer"),
     rule("sign in and out", "", "no key", "AccessService/SignIn", "AccessService/SignOut",
          "InvitationService/GetInvitation", "InvitationService/AcceptInvitation",
+         "PasskeyService/GetPasskeyChallenge", "PasskeyService/SignInWithPasskey",
          "MailLinkService/GetMailOffer", "MailLinkService/SendMailLink",
          "SingleSignOnService/GetProvider", "SingleSignOnService/StartSingleSignOn",
          "SingleSignOnService/FinishSingleSignOn", "SingleSignOnService/GetSignOutAddress"),

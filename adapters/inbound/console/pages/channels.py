@@ -10,6 +10,7 @@ from adapters.inbound.console import channel_setup as setup
 from adapters.inbound.console.pages.channel_forms import CHANNELS
 from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
 from adapters.inbound.rest.routing import path_id
+from domain.access.sharing import InstanceLevel
 from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.model import ConfigDraft, CredentialsCheck, CredentialsState
 from domain.routing.model import NOTHING
@@ -66,7 +67,7 @@ async def _page(request: ConsoleRequest, check: CredentialsCheck | None = None) 
     base = request.gateway.options.agent_url
     address = setup.callback_address(base, definition, instance)
     is_taken = True  # a resource that is named may have nothing behind it
-    if instance.resource_id:
+    if instance.resource_id and shown["may_manage"]:
         trial = await services.resources.try_out(caller, instance.resource_id, "", ask=False)
         is_taken = trial.source != NOTHING
     context = {
@@ -92,6 +93,7 @@ async def _health_values(request: ConsoleRequest) -> dict[str, Any]:
     )
     return {
         "instance": view.instance,
+        "may_manage": view.level is InstanceLevel.MANAGE,
         "definition": await services.catalogue.definition(view.instance.channel_id),
         "embed_tag": view.embed_tag,
         "health": health,

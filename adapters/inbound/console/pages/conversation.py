@@ -22,6 +22,7 @@ from adapters.inbound.console.navigation import (
 )
 from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
 from domain.access.model import Caller
+from domain.access.sharing import InstanceLevel
 from domain.channels.answers import Choice
 from domain.conversations import model
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
@@ -144,10 +145,13 @@ async def _handler_values(place: Place) -> dict[str, Any]:
     if not page.items:
         raise NotFound("there is no such conversation; it may have been erased")
     view = page.items[0]
+    level = await request.services.instances.level(request.caller, place.instance_id)
     left = view.held_until and view.held_until - request.gateway.clock.now()
     return {
         "view": view,
         "place": place,
+        "may_answer": level >= InstanceLevel.ANSWER,
+        "may_erase": level >= InstanceLevel.MANAGE,
         "left": left.total_seconds() if left else None,
         "is_mine": view.held_by == request.caller.user_id,
         "minutes": [(str(minutes), text) for minutes, text in MINUTES],
