@@ -65,6 +65,7 @@ class PasskeyService:
     async def add(self, caller: Caller, state: str, credential: str, name: str) -> Passkey:
         """Stores a passkey that the browser made; its session has been proved by it. Raises `Invalid`, `Forbidden`,
         and `Conflict` for one that somebody has already."""
+        _check_session(caller)
         name = limits.check_filled("name", name, limits.KEY_NAME).strip()
         challenge = await self._challenge(REGISTER, state, caller.user_id)
         _check_may_add(caller, await self.store.of_user(caller.user))

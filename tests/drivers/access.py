@@ -488,6 +488,7 @@ class Everybody:
             "UserService/DeleteUser": {"user_id": "stranger"},
             "InvitationService/CreateInvitation": {"email": "new@example.com", "role": "member"},
             "InvitationService/RevokeInvitation": {"invitation_id": 4711},
+            "PasskeyService/AddPasskey": {"state": "x", "credential": "{}", "name": "Phone"},
             "PasskeyService/RemovePasskey": {"passkey_id": 4711},
             "PasskeyService/ResetPasskeys": {"user_id": "stranger"},
             "TeamService/GetTeam": {"team_id": self.objects["team"]},
