@@ -58,6 +58,7 @@ Feature: Working together on conversations
       Then it is assigned to the team, and among the conversations of bob's teams
       And it is not among the conversations of nobody
       And the audit log tells that ann changed it
+      And bob is notified that it is assigned
 
     Scenario: Who has it passes it on
       When bob answers ada "I am on it"
@@ -135,6 +136,7 @@ Feature: Working together on conversations
       Then ann reads it among the messages, as a note of bob's
       And it names ann, carl and the team
       And it was sent to nobody, and the bot did not get it
+      And ann is notified that she is mentioned
 
     Scenario: The person and the resource get nothing of it
       When bob notes "secret-word"

@@ -15,6 +15,7 @@ from ports.resources import DownstreamFailed
 from tests.drivers.ways import INSTANCES
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.features.conversations.test_erasure import remains
+from tests.support.waiting import until
 
 EDGE = samples.SETTING
 scenarios("teamwork.feature")
@@ -312,6 +313,15 @@ def of_team(scene: Scene, made: dict[str, Any]) -> None:
 @then("it is not among the conversations of nobody")
 def not_of_nobody(scene: Scene) -> None:
     assert listed(scene, "bob", assignee="none") == listed(scene, "bob", assignee="me") == []
+
+
+@then(parsers.re(r"(?P<who>ann|bob) is notified that (?:she is|it is) (?P<kind>mentioned|assigned)"))
+def is_notified(scene: Scene, who: str, kind: str) -> None:
+    def kinds() -> list[str]:
+        response = scene.ask("GET", "/api/agent/notifications", who)
+        return [entry["kind"] for entry in response.json()["notifications"]]
+
+    until(lambda: kind in kinds(), f"{who} is notified")
 
 
 @then("the conversation wants a person")

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage.conversations.messages import SQL
-from adapters.outbound.storage.conversations.store import list_sql
+from adapters.outbound.storage.conversations.store import counts_sql, list_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention, Times
-from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
+from domain.conversations.model import ConversationFilter, ConversationState, Handler, MessagesWanted
 from tests.support.database import conversations_of, messages_of
 
 FILL = """
@@ -150,6 +150,63 @@ async def test_lists_by_assignee_label_and_state_are_read_by_index(
             database, list_sql(None, wanted, first=first), values, "inbox", "channel_instance"
         )
         assert pages < 5_000, wanted
+
+
+INBOX = """
+INSERT INTO app_user (id, role) SELECT 'u' || n, 'member' FROM generate_series(1, 200) n;
+INSERT INTO team (name) SELECT 'team ' || n FROM generate_series(1, 50) n;
+INSERT INTO team_member (team_id, user_id)
+SELECT t.id, 'u' || (4 * row_number() OVER (ORDER BY t.id) + n) %% 200 + 1
+FROM team t CROSS JOIN generate_series(1, 12) n;
+INSERT INTO channel_instance (user_id, channel_id, channel_name, config)
+SELECT 'owner', 'slack', 'n' || n, '' FROM generate_series(1, 20) n;
+INSERT INTO instance_team_permission (team_id, instance_id, level)
+SELECT t.id, c.id, 2 FROM team t CROSS JOIN channel_instance c WHERE c.channel_id = 'slack';
+INSERT INTO queue (kind, instance_id, session_key, pending, touched_at, assignee, labels, closed_at, snoozed_until,
+    held_until)
+SELECT 0, c.id, 's' || n, 0, now() - make_interval(secs => 20 * n + c.id),
+    CASE WHEN n %% 5 < 2 THEN 'user:u' || n %% 200 + 1 WHEN n %% 5 < 4 THEN 'team:' || n %% 50 + 1 END,
+    CASE WHEN n %% 7 = 0 THEN '{sale}'::text[] END, CASE WHEN n %% 3 = 0 THEN now() END,
+    CASE WHEN n %% 50 = 1 THEN now() + interval '1 d' END, CASE WHEN n %% 100 = 0 THEN now() + interval '1 h' END
+FROM channel_instance c CROSS JOIN generate_series(1, 5000) n WHERE c.channel_id = 'slack';
+INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)
+SELECT instance_id, session_key, session_key, '{"session":"' || session_key
+    || '","sender":"x","text":"hello","target":{},"request":"r"}',
+    CASE WHEN hashtext(session_key) %% 500 = 0 THEN 2 ELSE 1 END,
+    '{"text":"an answer","files":[],"choices":[],"author":"resource"}', now()
+FROM queue WHERE kind = 0
+"""
+VIEWS = [
+    ConversationFilter(assignees=("user:u7",), state=ConversationState.OPEN),
+    ConversationFilter(assignees=("user:nobody",), state=ConversationState.OPEN),
+    ConversationFilter(assignees=("team:1", "team:2", "team:3"), state=ConversationState.OPEN),
+    ConversationFilter(assignees=("",), state=ConversationState.OPEN),
+    ConversationFilter(state=ConversationState.OPEN),
+    ConversationFilter(state=ConversationState.SNOOZED),
+    ConversationFilter(state=ConversationState.CLOSED),
+    ConversationFilter(wants_person=True),
+    ConversationFilter(failed=True),
+    ConversationFilter(label="sale", state=ConversationState.OPEN),
+]
+
+
+async def test_each_view_of_an_inbox_is_read_by_index(database: Database) -> None:
+    """200 members, 50 teams and 100,000 conversations of 20 instances that are shared with all teams."""
+    for statement in INBOX.split(";\n"):
+        await database.execute(statement)
+    await database.execute(
+        "ANALYZE channel_instance, inbox, queue, send, team, team_member, instance_team_permission"
+    )
+    small = ("channel_instance", "team_member", "instance_team_permission", "instance_permission", "outbox")
+    for owner in ("u7", None):
+        for wanted in VIEWS:
+            assignees = wanted.assignees or ("",)
+            values = {**ALL, "owner": owner, "count": 51, "label": wanted.label, "channel": None}
+            values |= {"assignee": assignees[0], "assignees": list(assignees)}
+            pages = await _cost(database, list_sql(owner, wanted, first=True), values, *small)
+            assert pages < 6_000, (owner, wanted)
+        values = {"owner": owner, "me": "user:u7", "teams": ["team:1", "team:2", "team:3"]}
+        assert await _cost(database, counts_sql(owner), values, *small, "inbox") < 60_000
 
 
 async def test_pages_of_the_list_of_all_instances_hold_all(database: Database) -> None:
