@@ -286,6 +286,10 @@ CHANGES: dict[str, tuple[str, Prepare]] = {
     "CreateTeam": ("team.created", _call("POST", TEAMS, "admin", json={"name": "new"})),
     "ChangeTeam": ("team.changed", _on("team", "PUT", TEAMS + "/{}", "admin", json={"members": []})),
     "DeleteTeam": ("team.deleted", _on("team", "DELETE", TEAMS + "/{}", "admin")),
+    "SetNotificationSettings": (
+        "notifications.changed",
+        _call("PUT", "/api/agent/me/notifications", json={"language": "en"}),
+    ),
     "SetBudget": ("budget.changed", _call("PUT", BUDGETS, "admin", json={"userId": "ann", "tokens": 1})),
     "DeleteBudget": ("budget.deleted", _on("budget", "DELETE", BUDGETS + "/{}")),
     "CreateInstance": ("instance.created", _call("POST", INSTANCES, json=WEBHOOK)),
