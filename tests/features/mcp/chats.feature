@@ -56,3 +56,10 @@ Feature: Chats for AI clients
     Scenario: A message without anything in it
       When ann's model sends nothing through "Shop"
       Then the model is told that "text"
+
+  Rule: Models work together with people
+
+    Scenario: Whoever answers first has the conversation
+      When ann has written twice in a conversation over REST
+      Then the admin's model that answers there is told that ann has the conversation
+      And the admin's model takes it over, closes it, and adds a note that ann's model reads

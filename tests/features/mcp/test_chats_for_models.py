@@ -1,6 +1,7 @@
 """The steps of chats.feature."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from mcp import Client, MCPError
@@ -171,3 +172,32 @@ def arrives(receiver: Receiver, scene: Scene) -> None:
     deliveries = receiver.wait_for(1)
     assert [delivery.json["response"] for delivery in deliveries] == ["Your parcel is here."]
     assert len({message for [message] in scene.pages}) == 1
+
+
+@when("ann has written twice in a conversation over REST", target_fixture="place")
+def has_written(rest: Rest, scene: Scene, receiver: Receiver) -> dict[str, Any]:
+    """The first message opens the conversation, the second one takes it over."""
+    opened = rest.send("ann", scene.channel, {"to": receiver.url, "text": "Hello"})
+    place = {"sessionId": opened.body["sessionId"]}
+    assert rest.send("ann", scene.channel, {**place, "text": "On its way"}).outcome == "accepted"
+    return {"instanceId": scene.channel, **place}
+
+
+@then("the admin's model that answers there is told that ann has the conversation")
+def is_refused(sender: McpClient, place: dict[str, Any]) -> None:
+    refused = sender.call("admin", "send_message", **place, text="Me too")
+    assert refused.is_error
+    assert text_of(refused).startswith("ann has this conversation until ")
+
+
+@then("the admin's model takes it over, closes it, and adds a note that ann's model reads")
+def works_together(sender: McpClient, client: McpClient, place: dict[str, Any]) -> None:
+    answer_of(sender, "admin", "send_message", **place, text="Here it is", takeOver=True)
+    answer_of(sender, "admin", "change_conversation", **place, state="closed", labels=["parcel"])
+    note = answer_of(sender, "admin", "add_note", **place, text="@ann it was lost")
+    assert (note["direction"], note["userId"], note["mentions"]) == ("note", "admin", ["user:ann"])
+    read = answer_of(client, "ann", "read_conversation", **place)["messages"]
+    assert [message["text"] for message in read if message["direction"] == "note"] == ["@ann it was lost"]
+    [closed] = answer_of(client, "ann", "list_conversations", state="closed")["conversations"]
+    assert (closed["assignee"], closed["labels"]) == ("user:admin", ["parcel"])
+    assert answer_of(client, "ann", "list_snippets")["snippets"] == []
