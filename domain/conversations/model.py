@@ -204,7 +204,7 @@ class ConversationFilter:
     assignee: str | None = None
     label: str | None = None
     is_closed: bool | None = None
-    assignees: tuple[str, ...] | None = None
+    assignees: tuple[str, ...] | None = field(default=None, compare=False)
     state: ConversationState | None = None
     channel_id: str | None = None
     wants_person: bool = False

@@ -60,8 +60,9 @@ class NotificationService:
     @needs(Scope.CONVERSATIONS_READ)
     async def list(self, caller: Caller, unread: bool, cursor: int, limit: int) -> Page[Notification, int]:
         """The latest first; of those that the caller may still see. `unread`: only those. Raises `Invalid`."""
+        count = checked_limit(limit) + 1
         user_id = caller.user
-        rows = await self.store.list(user_id, cursor or None, checked_limit(limit) + 1, unread=unread)
+        rows = await self.store.list(user_id, cursor or None, count, unread=unread)
         settings = await self.store.settings(user_id)
         shown = [completed(row, settings.language, self.public_address) for row in rows[:limit]]
         return Page(shown, shown[-1].id if len(rows) > limit else None)

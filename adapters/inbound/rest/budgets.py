@@ -15,6 +15,7 @@ from domain.usage import budgets as model
 class BudgetBody(Body):
     userId: Text | None = Field(
         None,
+        min_length=1,
         max_length=limits.USER_ID,
         description="The budget of a user; admins alone may set it.",
         examples=["ann"],
@@ -22,6 +23,7 @@ class BudgetBody(Body):
     instanceId: Id | None = Field(None, description="The budget of an instance.", examples=[1])
     resourceId: Text | None = Field(
         None,
+        min_length=1,
         max_length=limits.RESOURCE_ID,
         description="The budget of an agent, all of its experts together.",
         examples=["agent::support"],
@@ -29,8 +31,8 @@ class BudgetBody(Body):
     tokens: Id | None = Field(
         None, description="Tokens a month, read and written together.", examples=[5_000_000]
     )
-    cost: Number | None = Field(None, description="Money a month, in `currency`.", examples=[50])
-    currency: Text | None = Field(None, max_length=3, examples=["EUR"])
+    cost: Number | None = Field(None, gt=0, description="Money a month, in `currency`.", examples=[50])
+    currency: Text | None = Field(None, min_length=3, max_length=3, examples=["EUR"])
 
 
 class BudgetRecord(Answer):

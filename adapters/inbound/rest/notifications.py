@@ -142,7 +142,7 @@ def _shown(settings: NotificationSettings) -> SettingsAnswer:
 async def list_notifications(
     call: Call,
     page: CursorPage,
-    unread: Annotated[bool, Query(description="Only those that are unread.")] = False,
+    unread: Annotated[bool, Query(description="Only those that are unread.", examples=[True])] = False,
 ) -> Page[model.Notification, int]:
     """Those that the caller may still see. The event `notification.created` tells of each new one."""
     return await call.services.notifications.list(call.caller, unread, page.number, page.limit)

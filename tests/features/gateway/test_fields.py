@@ -31,6 +31,10 @@ ACCEPTED = {
     ("secret", ""),
     ("bot_messenger_id", str(2**63)),
     ("bot_messenger_id", str(2**64)),
+    ("upTo", str(2**31)),
+    ("instanceId", str(2**31)),
+    ("tokens", str(2**31)),
+    ("awayText", ""),
 }
 """Values that are right for a field, or wrong for another reason than their form."""
 PATHS = {
@@ -108,9 +112,14 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
         "{userId}": "ann",
         "{teamId}": _team(rest),
         "{snippetId}": _snippet(rest),
+        "{budgetId}": 1,
+        "{invitationId}": 1,
+        "{passkeyId}": 1,
     }
     tried = 0
     for method, template, schema, example in bodies(rest):
+        if "{personId}" in template:
+            continue  # an empty name takes back what was set by hand: the tests of people send hostile ones
         if "{publicId}" in template:
             continue  # visitors may not call so often; the tests of the web chat send them hostile bodies
         path = re.sub(r"\{\w+\}", lambda match: str(path_of[match[0]]), template)
