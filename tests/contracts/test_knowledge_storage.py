@@ -14,7 +14,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import LEASE_SECONDS, REFUSALS, REFUSED, PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
-from domain.access.sharing import Level
+from domain.access.sharing import Grantee, Level
 from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, NewBase, Piece
@@ -127,10 +127,10 @@ async def test_a_base_is_given_with_the_askers_level(stores: Stores) -> None:
 
 async def test_granting_replaces_and_zero_takes_away(stores: Stores) -> None:
     base_id = await stores.base()
-    await stores.bases.grant(base_id, "bob", Level.READ)
-    await stores.bases.grant(base_id, "bob", Level.UPDATE)
+    await stores.bases.grant(base_id, Grantee("bob"), Level.READ)
+    await stores.bases.grant(base_id, Grantee("bob"), Level.UPDATE)
     assert [base.level for base in await stores.bases.of_user("bob")] == [Level.UPDATE]
-    await stores.bases.grant(base_id, "bob", Level.NONE)
+    await stores.bases.grant(base_id, Grantee("bob"), Level.NONE)
     assert await stores.bases.of_user("bob") == []
     assert [each.user_id for each in await stores.bases.permissions(base_id)] == ["ann"]
 
@@ -401,7 +401,7 @@ async def test_a_hash_means_the_users_own_file_then_a_readable_one_then_any(stor
     await stores.published(foreign, "a.txt", "pump")
     await expect(stores, "bob", foreign, readable=None)
     await stores.published(shared, "a.txt", "pump")
-    await stores.bases.grant(shared, "bob", Level.READ)
+    await stores.bases.grant(shared, Grantee("bob"), Level.READ)
     await expect(stores, "bob", shared, readable=shared)
     await stores.published(own, "a.txt", "pump", user="bob")
     await expect(stores, "bob", own, readable=own)

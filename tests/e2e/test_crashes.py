@@ -29,7 +29,7 @@ pytestmark = pytest.mark.processes
 ROUNDS = int(os.environ.get("KILL_ROUNDS", "3"))
 MOST = 20
 """Messages of each kind after which a kill comes at the latest; it comes after some number of them."""
-BESIDE = ("instance.health",)
+BESIDE = ("instance.health", "notification.created")
 """Kinds that follow from the way the messages take, and are no part of what is counted."""
 
 UNSETTLED = """
