@@ -33,6 +33,8 @@ Feature: The inbox
     When ann answers "I am on my way"
     Then the colleague reads "I am on my way" and that ann has the conversation
     When the colleague answers "Thank you, Ann"
+    Then the colleague is told that ann has the conversation, and that nothing was sent
+    When the colleague takes it over and answers "Thank you, Ann"
     Then ann reads "Thank you, Ann"
 
   Scenario: What happened between the lines

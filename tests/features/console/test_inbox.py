@@ -189,6 +189,20 @@ def _(scene: Scene, text: str) -> None:
     _answers(scene.other, text)
 
 
+@then("the colleague is told that ann has the conversation, and that nothing was sent")
+def _(scene: Scene) -> None:
+    composer = scene.other.locator("form", has=scene.other.get_by_label("Your answer"))
+    expect(composer).to_contain_text("ann has this conversation")
+    expect(composer).to_contain_text("nothing was sent")
+
+
+@when(parsers.parse('the colleague takes it over and answers "{text}"'))
+def _(scene: Scene, text: str) -> None:
+    scene.other.get_by_role("button", name="Take it over").press("Enter")
+    expect(scene.other.locator("#handler")).to_contain_text("You have this conversation")
+    _answers(scene.other, text)
+
+
 @when(parsers.parse('she comes to "{name}" by keyboard'))
 def _(scene: Scene, name: str) -> None:
     scene.ann.get_by_role("button", name=name).focus()
