@@ -54,7 +54,7 @@ class Days:
 
         async def count() -> None:
             async with self.world.container.database().transaction() as connection:
-                for name in ("count_messages", "count_answers", "count_votes"):
+                for name in ("count_day_messages", "count_answers", "count_votes"):
                     await connection.execute(SQL[name], parameters)
 
         self.world.run(count())

@@ -128,7 +128,7 @@ def colleague_writes(scene: Scene, days: Days, seconds: str, user: str, text: st
 def colleague_goes_on(scene: Scene, days: Days, user: str, text: str) -> None:
     role = Role.ADMIN if user == "bob" else Role.MEMBER
     headers = {"authorization": f"Bearer {scene.world.key_of(user, role)}"}
-    body = {"sessionId": str(PEOPLE["bert"][2]), "text": text}
+    body = {"sessionId": str(PEOPLE["bert"][2]), "text": text, "takeOver": True}
     response = scene.rest.request("POST", f"{scene.path}/messages", headers=headers, json=body)
     assert response.status_code == 202, response.text
     scene.settle()
