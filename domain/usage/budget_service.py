@@ -102,11 +102,12 @@ def _checked_amount(new: NewBudget) -> tuple[float, str]:
     amounts = {
         name: amount for name, amount in (("tokens", new.tokens), ("cost", new.cost)) if amount is not None
     }
+    bounds = f"must be over 0 and at most {MOST_AMOUNT}"
+    if faults := [Fault(name, bounds) for name, amount in amounts.items() if not 0 < amount <= MOST_AMOUNT]:
+        raise Invalid.of(faults)
     if len(amounts) != 1:
         raise Invalid.of([Fault("tokens", "give either tokens, or cost with a currency")])
     [(name, amount)] = amounts.items()
-    if not 0 < amount <= MOST_AMOUNT:
-        raise Invalid.of([Fault(name, f"must be over 0 and at most {MOST_AMOUNT}")])
     if name == "tokens" and currency:
         raise Invalid.of([Fault("currency", "belongs to cost; a budget of tokens has none")])
     if name == "cost" and not CURRENCY.fullmatch(currency):

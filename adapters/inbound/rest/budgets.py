@@ -31,7 +31,7 @@ class BudgetBody(Body):
     tokens: Id | None = Field(
         None, description="Tokens a month, read and written together.", examples=[5_000_000]
     )
-    cost: Number | None = Field(None, gt=0, description="Money a month, in `currency`.", examples=[50])
+    cost: Number | None = Field(None, description="Money a month, in `currency`.", examples=[50])
     currency: Text | None = Field(None, min_length=3, max_length=3, examples=["EUR"])
 
 
