@@ -7,7 +7,7 @@ import pytest
 
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.sharing import Grantee, Level
 from domain.knowledge import files as service
 from domain.knowledge.index_words import index_words
 from domain.knowledge.model import FileState, FileStatus, FileStep, FilesWanted
@@ -189,7 +189,7 @@ async def test_changes_need_update_and_the_file_of_that_base(
 ) -> None:
     base, other = await knowledge.base(ann), await knowledge.base(ann)
     (pump,) = await knowledge.upload(ann, base, pump_txt="The pump.")
-    await knowledge.bases.set_permission(ann, base, "bob", Level.READ)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), Level.READ)
     for change in (knowledge.base_files.remove, knowledge.base_files.retry):
         with pytest.raises(Forbidden):
             await change(bob, base, pump.hash)

@@ -11,6 +11,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
+from domain.access.sharing import Grantee
 from domain.knowledge.answers import AnswersService
 from domain.knowledge.maintenance import MemoryService, ReindexService
 from domain.knowledge.model import SearchResult
@@ -239,5 +240,5 @@ async def test_what_the_owner_may_not_read_is_answered_like_what_is_not_there(
     unknown = (await answers.answer("bob", base + 1, "cooling pump")).text
     assert refused == f"There is no knowledge base {base} here."
     assert unknown == f"There is no knowledge base {base + 1} here."
-    await knowledge.bases.set_permission(ann, base, "bob", 1)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), 1)
     assert "March" in (await answers.answer("bob", base, "cooling pump")).text

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.sharing import Grantee, Level
 from domain.knowledge.model import BaseChange, NewBase, ReadPolicy
 from domain.refusals import Forbidden, Invalid, NotFound
 from tests.support.knowledge import Knowledge, read
@@ -22,7 +22,7 @@ async def test_a_base_is_listed_for_those_who_may_access_it(
     one = await knowledge.bases.create(ann, NewBase(" Handbook ", "All of it", {"files": [], "x": 1}))
     two = await knowledge.base(bob, "Private")
     assert (one.name, one.description, one.created_by) == ("Handbook", "All of it", "ann")
-    await knowledge.bases.set_permission(ann, one.id, "bob", 1)
+    await knowledge.bases.set_permission(ann, one.id, Grantee("bob"), 1)
     assert [(base.id, base.level) for base in await knowledge.bases.list(ann)] == [(one.id, Level.DELETE)]
     assert [(base.id, base.level) for base in await knowledge.bases.list(bob)] == [(one.id, 1), (two, 3)]
     assert [(base.id, base.level) for base in await knowledge.bases.list(admin)] == [(one.id, 3), (two, 3)]
@@ -35,7 +35,7 @@ async def test_each_level_includes_the_lower_ones(
     knowledge: Knowledge, ann: Caller, bob: Caller, level: int, may: set[str]
 ) -> None:
     base = await knowledge.base(ann)
-    await knowledge.bases.set_permission(ann, base, "bob", level)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), level)
     calls = {
         "get": lambda: knowledge.bases.get(bob, base),
         "update": lambda: knowledge.bases.update(bob, base, BaseChange("Other")),
@@ -51,19 +51,19 @@ async def test_each_level_includes_the_lower_ones(
 
 async def test_sharing_needs_level_3_and_0_revokes(knowledge: Knowledge, ann: Caller, bob: Caller) -> None:
     base = await knowledge.base(ann)
-    await knowledge.bases.set_permission(ann, base, "bob", 2)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), 2)
     with pytest.raises(Forbidden):
-        await knowledge.bases.set_permission(bob, base, "bob", 3)
+        await knowledge.bases.set_permission(bob, base, Grantee("bob"), 3)
     with pytest.raises(Forbidden):
         await knowledge.bases.permissions(bob, base)
     listed = await knowledge.bases.permissions(ann, base)
     assert [(each.user_id, each.level) for each in listed] == [("ann", 3), ("bob", 2)]
-    await knowledge.bases.set_permission(ann, base, "bob", 0)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), 0)
     with pytest.raises(Forbidden):
         await knowledge.bases.get(bob, base)
     for user, level in (("bob", 4), ("bob", -1), ("", 1), ("ann", 1), ("ann", 0)):
         with pytest.raises(Invalid):
-            await knowledge.bases.set_permission(ann, base, user, level)
+            await knowledge.bases.set_permission(ann, base, Grantee(user), level)
 
 
 async def test_unknown_ids_of_any_size_are_not_found(knowledge: Knowledge, ann: Caller) -> None:
@@ -163,7 +163,7 @@ async def test_reading_inside_is_open_by_the_documented_policy_and_closed_by_the
     for missing in (strict.files.get(bob, uploaded.hash), strict.files.chunk(bob, chunk)):
         with pytest.raises(NotFound):
             await missing
-    await strict.bases.set_permission(ann, base, "bob", 1)
+    await strict.bases.set_permission(ann, base, Grantee("bob"), 1)
     for caller in (bob, admin, ann):
         assert await strict.files.get(caller, uploaded.hash)
         assert await strict.files.chunk(caller, chunk)
@@ -179,7 +179,7 @@ async def test_a_hash_in_several_bases_means_the_callers_own_file(
     assert (await knowledge.files.get(ann, uploaded.hash)).base_id == anns
     assert (await knowledge.files.get(bob, uploaded.hash)).base_id == bobs
     stranger = Caller("eve")
-    await knowledge.bases.set_permission(bob, bobs, "eve", 1)
+    await knowledge.bases.set_permission(bob, bobs, Grantee("eve"), 1)
     assert (await knowledge.files.get(stranger, uploaded.hash)).base_id == bobs
     assert (await knowledge.files.download(stranger, uploaded.hash)).name == "bobs.txt"
 

@@ -14,7 +14,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.access.sharing import Level
+from domain.access.sharing import Grantee, Level
 from domain.knowledge.sources.model import PageStatus, Source, SourceState
 from domain.refusals import Forbidden, Invalid, NotFound
 from tests.support.knowledge import Knowledge
@@ -459,9 +459,9 @@ async def test_whoever_may_not_change_the_base_any_more_feeds_it_no_more(
     site.page("/a", PUMP, "Pumps")
     with pytest.raises(Forbidden):
         await sources.service.add_pages(bob, base, f"{site.url}/a", None)
-    await sources.knowledge.bases.set_permission(ann, base, "bob", Level.UPDATE)
+    await sources.knowledge.bases.set_permission(ann, base, Grantee("bob"), Level.UPDATE)
     source = await sources.add(bob, base, f"{site.url}/a")
-    await sources.knowledge.bases.set_permission(ann, base, "bob", Level.READ)
+    await sources.knowledge.bases.set_permission(ann, base, Grantee("bob"), Level.READ)
     site.page("/a", VALVE, "Valves")
     with pytest.raises(Forbidden):
         await sources.service.read_now(bob, base, source.id)

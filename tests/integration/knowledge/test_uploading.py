@@ -12,6 +12,7 @@ import pytest
 
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
+from domain.access.sharing import Grantee
 from domain.knowledge.files import UploadLimits
 from domain.knowledge.ingest import MAX_ATTEMPTS, ProcessingFailed
 from domain.knowledge.model import FileStatus
@@ -131,7 +132,7 @@ async def test_unknown_base_and_missing_permission_are_told_before_anything_is_r
     base = await knowledge.base(ann)
     with pytest.raises(NotFound, match=r"^Knowledge base not found$"):
         await knowledge.files.upload(ann, 999_999, incoming([("a.txt", TEXT)]))
-    await knowledge.bases.set_permission(ann, base, "bob", 1)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), 1)
     with pytest.raises(Forbidden, match=r"^Forbidden$"):
         await knowledge.files.upload(bob, base, incoming([("a.txt", TEXT)]))
     assert await knowledge.count("blob") == 0
@@ -420,7 +421,7 @@ async def test_the_user_with_fewer_running_uploads_is_served_first(
     knowledge: Knowledge, ann: Caller, bob: Caller
 ) -> None:
     base = await knowledge.base(ann)
-    await knowledge.bases.set_permission(ann, base, "bob", 2)
+    await knowledge.bases.set_permission(ann, base, Grantee("bob"), 2)
     for i in range(3):
         await knowledge.files.upload(
             ann, base, incoming([(f"{i}.txt", f"ann's text {i}")]), respond_async=True
