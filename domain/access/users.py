@@ -1,6 +1,5 @@
 """Manages users: who works with the installation, and with which role."""
 
-import re
 from dataclasses import dataclass, replace
 
 from domain import limits
@@ -10,11 +9,11 @@ from domain.access.sharing import needs
 from domain.audit.model import Action
 from domain.paging import Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Invalid, NotFound
+from domain.verification.model import checked_email
 from ports.access import TeamStore, UserChange, UserStore
 from ports.audit import Audit
 from ports.system import Clock
 
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 ALL_TEAMS = 200
 """Teams of one user that are shown with them."""
 
@@ -137,10 +136,8 @@ def _checked_name(name: str) -> str:
 
 
 def _checked_email(email: str) -> str:
-    email = limits.check_text("email", email, limits.USER_ID).strip().lower()
-    if email and not EMAIL.fullmatch(email):
-        raise Invalid.of([Fault("email", "must be an e-mail address")])
-    return email
+    """The address, lower-case; an empty text takes it away. Raises `Invalid`."""
+    return checked_email(email) if email.strip() else ""
 
 
 def _unknown(user_id: str) -> NotFound:

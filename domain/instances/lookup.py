@@ -18,11 +18,21 @@ async def permitted_instance(
 ) -> Instance:
     """The instance, on which the caller has this level: its owner and admins have every level. Raises `NotFound`,
     `Forbidden`."""
+    instance, level = await visible_instance(store, caller, instance_id)
+    require_level(level, needed)
+    return instance
+
+
+async def visible_instance(
+    store: InstanceStore, caller: Caller, instance_id: int
+) -> tuple[Instance, InstanceLevel]:
+    """The instance, and what the caller may do with it. Raises `NotFound`, and `Forbidden` where that is nothing."""
     instance = await store.find(instance_id)
     if instance is None or not instance.exists:
         raise unknown(instance_id)
-    require_level(await level_on(store, caller, instance), needed)
-    return instance
+    level = await level_on(store, caller, instance)
+    require_level(level, InstanceLevel.VIEW)
+    return instance, level
 
 
 async def check_permitted(

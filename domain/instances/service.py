@@ -17,7 +17,7 @@ from domain.channels.model import ChannelDefinition
 from domain.conversations.forwarding import DestinationService
 from domain.delivery.model import check_state
 from domain.instances.health import health_of
-from domain.instances.lookup import known_channel, level_on, permitted_instance, unknown
+from domain.instances.lookup import known_channel, level_on, permitted_instance, unknown, visible_instance
 from domain.instances.model import (
     UNREADABLE,
     Delivery,
@@ -86,14 +86,13 @@ class InstanceService:
     @needs(Scope.INSTANCES_READ)
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         """Without secrets for callers who may not MANAGE it. Raises `NotFound`, `Forbidden`."""
-        instance = await permitted_instance(self.store, caller, instance_id, InstanceLevel.VIEW)
-        return self._view(instance, await level_on(self.store, caller, instance))
+        return self._view(*await visible_instance(self.store, caller, instance_id))
 
     @needs()
     async def level(self, caller: Caller, instance_id: int) -> InstanceLevel:
         """What the caller may do with the instance. Raises `NotFound`, `Forbidden` where that is nothing."""
-        instance = await permitted_instance(self.store, caller, instance_id, InstanceLevel.VIEW)
-        return await level_on(self.store, caller, instance)
+        _, level = await visible_instance(self.store, caller, instance_id)
+        return level
 
     @needs(Scope.INSTANCES_READ)
     async def visible(self, caller: Caller, limit: int, cursor: int, *, own: bool) -> Page[InstanceView, int]:
