@@ -92,6 +92,7 @@ class PostgresConfirmations:
         in_instance, has_same_key, is_closed, *columns = row
         return FoundQuestion(_pending(*columns), in_instance, in_instance and has_same_key, is_closed)
 
+    @retried
     async def put(self, instance_id: int, session_id: str, pending: Pending, now: datetime) -> Pending | None:
         key = key_of(session_id)
         replaced = update(tool_confirmation).where(_open_in(instance_id, key)).values(closed_at=now)
@@ -124,6 +125,7 @@ class PostgresConfirmations:
             await connection.run(_event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, data))
         return earlier[0] if earlier else None
 
+    @retried
     async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
         key, tool = key_of(session_id), dump(f"{decided.resource}{_SEPARATOR}{decided.tool}")
         undecided = (question.id == decided.id, question.decision.is_(None), question.expires_at > now)

@@ -21,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.tables import api_key, app_user
@@ -110,6 +111,7 @@ class PostgresKeys:
         statement = _keys(LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
         return _key(await self._database.fetch_one(statement, {"now": now}))
 
+    @retried
     async def add(self, new: NewCredential, now: datetime) -> ApiKey:
         added = insert(api_key).values(
             user_id=new.user_id,

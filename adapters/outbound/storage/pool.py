@@ -167,9 +167,13 @@ class Database:
         """A connection for a moment. Raises `StorageAway` when the server is away, or the block takes more than
         `within` seconds."""
         if unit := _current_unit():
-            # A statement that fails, and is caught, must not end the whole unit.
-            async with unit.connection.transaction():
-                yield unit.connection
+            try:
+                # A statement that fails, and is caught, must not end the whole unit.
+                async with unit.connection.transaction():
+                    yield unit.connection
+            except Exception as error:
+                _refuse(error, lost=unit.connection.closed)
+                raise
             return
         connection: Connection | None = None
         try:

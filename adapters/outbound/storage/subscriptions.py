@@ -92,6 +92,7 @@ class PostgresSubscriptions:
             self._versions = versions
         return [subscription for subscription in self._latest if not subscription.off]
 
+    @retried
     async def add(
         self, user_id: str, fields: SubscriptionFields, since: int, most: int, *, all_users: bool
     ) -> Subscription | None:

@@ -1,11 +1,12 @@
 """What an error of the database comes to: an outage for all, or a failure of the statement that caused it."""
 
 import asyncio
+from contextlib import nullcontext
 
 import psycopg
 import pytest
 
-from adapters.outbound.storage.failures import AWAY, BUSY, NO_ROOM, TRIES
+from adapters.outbound.storage.failures import AWAY, BUSY, NO_ROOM, TRIES, retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from domain.refusals import Invalid, StorageAway, Unavailable
@@ -75,12 +76,16 @@ async def test_a_conflict_that_does_not_end_asks_the_caller_to_try_again(
     assert found.message == BUSY
 
 
+@pytest.mark.parametrize("in_unit", [False, True], ids=["alone", "in a unit"])
 @pytest.mark.parametrize(("state", "tries"), [("40P01", TRIES), ("40001", TRIES), ("54000", 1), ("57014", 1)])
-async def test_only_a_statement_in_conflict_is_run_again(database: Database, state: str, tries: int) -> None:
+async def test_only_a_statement_in_conflict_is_run_again(
+    database: Database, state: str, tries: int, in_unit: bool
+) -> None:
     await database.execute("CREATE SEQUENCE tries")
     counting = RAISED.format(state).replace("BEGIN", "BEGIN PERFORM nextval('tries');")
     with pytest.raises((Unavailable, Invalid)):
-        await database.execute(counting)
+        async with database.unit() if in_unit else nullcontext():
+            await database.execute(counting)
     assert await database.fetch_one("SELECT last_value FROM tries") == (tries,)
 
 
@@ -93,6 +98,30 @@ async def test_a_deadlock_costs_nobody_anything(database: Database) -> None:
     )
     both = database.execute("SELECT touch(1, 2)"), database.execute("SELECT touch(2, 1)")
     assert await asyncio.wait_for(asyncio.gather(*both), 60) == [1, 1]
+
+
+async def test_a_deadlock_within_a_unit_costs_nobody_anything(database: Database) -> None:
+    await database.execute("CREATE TABLE lock_order AS SELECT n, 0 AS times FROM (VALUES (1), (2)) AS v (n)")
+    meeting = asyncio.Barrier(2)
+
+    async def change(first: int, second: int) -> None:
+        tried = 0
+
+        @retried
+        async def both() -> None:
+            nonlocal tried
+            tried += 1
+            async with database.transaction() as connection:
+                await connection.execute("UPDATE lock_order SET times = times + 1 WHERE n = %s", (first,))
+                if tried == 1:
+                    await meeting.wait()
+                await connection.execute("UPDATE lock_order SET times = times + 1 WHERE n = %s", (second,))
+
+        async with database.unit():
+            await both()
+
+    await asyncio.wait_for(asyncio.gather(change(1, 2), change(2, 1)), 60)
+    assert await database.fetch("SELECT times FROM lock_order") == [(2,), (2,)]
 
 
 async def test_a_value_that_no_index_holds_is_refused_and_no_outage(database: Database) -> None:

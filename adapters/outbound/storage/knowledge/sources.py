@@ -58,6 +58,7 @@ class PostgresSources:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     async def put(self, new: NewSource) -> int | None:
         base = (
             select(knowledge_base.c.id).filter_by(id=new.base_id).with_for_update(read=True, key_share=True)

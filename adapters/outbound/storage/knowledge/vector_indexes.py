@@ -17,6 +17,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from sqlalchemy import select
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.staging import model_number
 from adapters.outbound.storage.knowledge.tables import SQL, knowledge_base
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
@@ -156,6 +157,7 @@ class PostgresReindexing:
         packed = [HalfVector(list(vector)) for _, vector in vectors]
         await self._database.execute(SQL["keep_vectors"], (model, bases, numbers, packed))
 
+    @retried
     async def change_over(self, base_id: int, fingerprint: str) -> bool:
         """Locks out uploads that would publish meanwhile; searches go on."""
         model = await model_number(self._database, fingerprint)
