@@ -13,6 +13,7 @@ from domain.access.users import UserService
 from domain.agents.service import AgentService
 from domain.audit.service import AuditService
 from domain.channels.messages import RawAnswer, RawCall
+from domain.confirmations.approvers import ApproverService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
 from domain.conversations.snippets import SnippetService
@@ -104,6 +105,7 @@ class UseCases:
     conversations: HistoryService
     teamwork: TeamworkService
     snippets: SnippetService
+    approvals: ApproverService
     feedback: FeedbackService
     notifications: NotificationService
     people: PeopleService

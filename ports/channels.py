@@ -26,11 +26,12 @@ class Channel(Generic[C, T]):
     """One channel, as `build` of its folder returns it. A capability that the platform does not have is None.
 
     `config` and `target` convert the stored JSON objects to the channel's own types. `rich_kinds` of an answer
-    come to its sender as they are, others as text. `takes_opt_outs`: people end the
-    messages to them with a word (`Received.opt_outs`). `refusals` are the reasons for which messages are refused
-    (`Event.refused`), that of senders who are not verified aside. `thumb_buttons`: people are asked by two
-    buttons below an answer whether it helped. `call_proof` and `connection_proof` say who proves
-    the senders of events that come by a call, and over a connection; all others are proved by the instance's owner.
+    come to its sender as they are, others as text. `takes_opt_outs`: people end the messages to them with a word
+    (`Received.opt_outs`). `first_line_decides`: the first line of a message, without punctuation, decides about a
+    tool, as other lines may follow. `refusals` are the reasons for which messages are refused (`Event.refused`), that
+    of senders who are not verified aside. `thumb_buttons`: people are asked by two buttons below an answer whether it
+    helped. `call_proof` and `connection_proof` say who proves the senders of events that come by a call, and over a
+    connection; all others are proved by the instance's owner.
     """
 
     definition: ChannelDefinition
@@ -77,6 +78,7 @@ class Channel(Generic[C, T]):
     thumb_buttons: bool = False
     refusals: tuple[str, ...] = ()
     takes_opt_outs: bool = False
+    first_line_decides: bool = False
     call_proof: Proof = Proof.OWNER
     connection_proof: Proof = Proof.OWNER
 

@@ -244,6 +244,17 @@ class Conversations(Protocol):
     async def postpone(self, key: QueueKey, delay: float) -> None:
         """Releases a conversation for `delay` seconds, and wakes a worker then."""
 
+    async def note(
+        self,
+        key: QueueKey,
+        inbox_id: int,
+        answer: Answer,
+        form_update: FormUpdate | None,
+        handler_minutes: int | None,
+    ) -> None:
+        """Stores what an answer does to its conversation that is sent apart from its event. `key` has the id of the
+        session; the rest as in `EventOutcome`."""
+
 
 class Sessions(Protocol):
     """The stored sessions."""

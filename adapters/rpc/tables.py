@@ -10,6 +10,7 @@ from typing import Any
 from switchboard.access.v1 import access_pb2, invitations_pb2, passkeys_pb2, sign_in_pb2, teams_pb2, users_pb2
 from switchboard.audit.v1 import audit_pb2
 from switchboard.channels.v1 import (
+    approvals_pb2,
     callbacks_pb2,
     catalogue_pb2,
     checks_pb2,
@@ -42,6 +43,7 @@ from domain.access.teams import TeamService
 from domain.access.users import UserService
 from domain.agents.service import AgentService
 from domain.audit.service import AuditService
+from domain.confirmations.approvers import ApproverService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService
 from domain.conversations.snippets import SnippetService
@@ -307,6 +309,14 @@ SNIPPETS = Service(
         "DeleteSnippet": Rpc(SnippetService.delete),
     },
 )
+APPROVALS = Service(
+    approvals_pb2.DESCRIPTOR.services_by_name["ApprovalService"],
+    {
+        "ListApprovals": read(ApproverService.list),
+        "GetApproval": read(ApproverService.get),
+        "DecideApproval": Rpc(ApproverService.decide),
+    },
+)
 FEEDBACK = Service(
     feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],
     {"ListFeedback": read(FeedbackService.list)},
@@ -518,6 +528,7 @@ SERVICES = (
     MESSAGES,
     CONVERSATIONS,
     SNIPPETS,
+    APPROVALS,
     FEEDBACK,
     PEOPLE,
     NOTIFICATIONS,

@@ -26,6 +26,8 @@ from domain.agents.service import AgentBinding, AgentService
 from domain.audit.service import AuditService
 from domain.call_streams import CallStreams
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
+from domain.confirmations.approvers import ApproverService
+from domain.confirmations.policy_check import ApproverCheck
 from domain.conversations.assignees import AssigneeCheck
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
@@ -98,6 +100,7 @@ def build_instances(foundation: Foundation, storage: Storage, channels: Channels
         channels.schedules,
         channels.destinations,
         AgentBinding(storage.agents),
+        ApproverCheck(storage.users, storage.teams),
         storage.audit,
         foundation.settings.agent_url,
     )
@@ -206,6 +209,7 @@ def build_notification_delivery(
         storage.users,
         storage.instances,
         sending,
+        storage.approvals,
         mailer,
         foundation.clock,
         settings.agent_url,
@@ -326,7 +330,15 @@ def build_use_cases(
         pushes=services.subscriptions.service,
         schedules=ScheduleListService(storage.schedules, instances, registry, clock, audit),
         resources=trials,
-        agents=AgentService(storage.agents, resources.agents, knowledge.access, trials, audit),
+        agents=AgentService(
+            storage.agents,
+            resources.agents,
+            knowledge.access,
+            trials,
+            ApproverCheck(storage.users, storage.teams),
+            audit,
+        ),
+        approvals=ApproverService(storage.approvals, storage.teams, storage.users, audit, clock),
         monitoring=services.monitoring,
         web_chat=WebChatService(
             VisitorService(instances, registry, signer, clock, ids),

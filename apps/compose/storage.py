@@ -9,6 +9,7 @@ from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage.agent_tasks import PostgresAgentTasks
 from adapters.outbound.storage.agents import PostgresAgents
+from adapters.outbound.storage.approvals import PostgresApprovals
 from adapters.outbound.storage.audit import PostgresAudit
 from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.budgets import PostgresBudgets
@@ -132,6 +133,7 @@ class Storage:
         self.chat_history = PostgresChatHistory(database)
         self.agents = PostgresAgents(database, self.config_cipher, after_commit(bus.agents_changed))
         self.agent_tasks = PostgresAgentTasks(database)
+        self.approvals = PostgresApprovals(database)
         self.resource_states = PostgresResourceStates(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
         self.retention = Retention(database, times_of(settings), foundation.meter.removed)

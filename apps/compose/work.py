@@ -26,13 +26,18 @@ from apps.compose.knowledge import whisper_folder
 from apps.compose.storage import Files, Foundation, Storage
 from apps.setting_types import SettingsError
 from apps.settings import Settings
+from domain.confirmations.approvers import ApproverService
+from domain.confirmations.policy_check import ApproverCheck
+from domain.confirmations.questions import ApproverQuestions
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.forwarding import ForwardingService
+from domain.conversations.results import ResultService
 from domain.conversations.sending import SendingService
 from domain.delivery.drafts import LimitedDrafts
 from domain.delivery.rate_limits import RateLimiter
 from domain.delivery.service import DeliveryService
 from domain.routing.agent_tasks import AgentTaskService
+from domain.routing.approved_runs import ApprovedRunService
 from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
 from domain.routing.decisions import DecisionService
@@ -94,16 +99,22 @@ class Work:
         self.typing = LingeringTyping()
         earlier = PostgresEarlierMessages(database)
         forms = FormService(self.prompt_feedback, clock, settings.agent_url)
+        approvers = ApproverService(storage.approvals, storage.teams, storage.users, storage.audit, clock)
+        questions = ApproverQuestions(
+            storage.approvals, ApproverCheck(storage.users, storage.teams), clock, ids
+        )
         invocation = InvocationService(
             RunService(downstream, foundation.steady_clock, meter, storage.budget_guard),
             DecisionService(
                 self.approvals,
+                approvers,
                 self.prompt_feedback,
                 ChoiceService(earlier),
                 PostgresFeedback(database),
                 forms,
             ),
             self.approvals,
+            questions,
             channels.files,
             DraftService(LimitedDrafts(self.rate_limiter), storage.conversations, bus.grew),
             self.prompt_feedback,
@@ -122,15 +133,28 @@ class Work:
             storage.unanswered,
             settings.verification_page,
         )
+        results = ResultService(channels.registry, channels.destinations, sending)
         self.agent_tasks = AgentTaskService(
             storage.agent_tasks,
             poll_task,
             instances,
-            channels.registry,
-            channels.destinations,
-            sending,
+            results,
             channels.files,
             health,
+        )
+        self.approved_runs = ApprovedRunService(
+            storage.approvals,
+            approvers,
+            invocation,
+            instances,
+            channels.registry,
+            storage.identities,
+            storage.messages,
+            storage.conversations,
+            results,
+            health,
+            storage.usage,
+            storage.budget_guard,
         )
         withdrawals = Withdrawals()
         bus.on_withdrawal(withdrawals.withdraw)

@@ -130,6 +130,7 @@ class WorkerComponent(Component):
                 PeriodicTask("expired limits", 60.0, work.shared_limits.remove_expired),
                 PeriodicTask("expired confirmations", 60.0, work.approvals.expire),
                 PeriodicTask("tasks of agents", 1.0, work.agent_tasks.poll_due),
+                PeriodicTask("decided approvals", 1.0, work.approved_runs.work),
             ]
         )
         self.periodic_task: asyncio.Task[None] | None = None

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from domain import limits
 from domain.access.sharing import Level
+from domain.confirmations.policy import ApprovalRule, rule_faults
 from domain.refusals import Fault
 from domain.routing.model import Resource, ResourceKind, TrialAnswer
 from domain.usage.model import CURRENCY, MAX_PRICE
@@ -19,7 +20,6 @@ MOST_AGENTS = 500
 """Of one user."""
 MAX_TOOLS = 64
 MAX_SECRET = 10_000
-SENDER = "sender"
 
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _RESERVED = re.compile(r"echo|kb-[0-9]+")
@@ -38,15 +38,6 @@ class AgentTool:
     @property
     def name(self) -> str:
         return str(self.settings.get("name", ""))
-
-
-@value
-class ApprovalRule:
-    """Somebody decides before a tool is used whose name the glob `tool` fits. `by`: `sender`, who wrote the
-    message."""
-
-    tool: str
-    by: str = SENDER
 
 
 @value
@@ -253,9 +244,7 @@ def _policy_faults(change: AgentChange) -> Iterator[Fault]:
                 yield Fault(f"prices.{name}", f"must be from 0 to {MAX_PRICE}, for a million tokens")
         if not CURRENCY.fullmatch(prices.currency):
             yield Fault("prices.currency", "must be a code of three letters, such as EUR")
-    for at, approval in enumerate(change.approval_policy or ()):
-        if approval.by != SENDER:
-            yield Fault(f"approvalPolicy[{at}].by", f"must be {SENDER}: nobody else can be asked")
+    yield from rule_faults("approvalPolicy", change.approval_policy or ())
 
 
 def _changed_tools(

@@ -10,6 +10,7 @@ from domain.access.sharing import Grantee, Level, Permission, checked_level, nee
 from domain.agents import model
 from domain.agents.model import Agent, AgentChange, AgentDefinition, AgentTest, AgentView
 from domain.audit.model import Action
+from domain.confirmations.policy_check import ApproverCheck
 from domain.knowledge.bases import BaseAccess
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
@@ -61,6 +62,7 @@ class AgentService:
     runners: AgentRunners
     bases: BaseAccess
     trials: TrialService
+    approvers: ApproverCheck
     audit: Audit
 
     @needs(Scope.INSTANCES_READ, Scope.AGENTS_WRITE)
@@ -247,6 +249,7 @@ class AgentService:
         definition = model.changed(before, change)
         if not isinstance(definition, AgentDefinition):
             raise Invalid.of(definition)
+        await self.approvers.check(change.approval_policy)
         if wrong := self.runners.fault(definition, trusted=True):
             raise Invalid.of([wrong])
         # An agent reads bases with the rights of its owner. Who names one must be able to read it as well.

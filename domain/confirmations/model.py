@@ -185,6 +185,9 @@ OUTCOMES = {
     APPROVED_FOR_SESSION: "Approved for this session",
     REJECTED: "Rejected",
 }
+LONGEST_REPLY = 200
+"""Characters of a line that may decide something."""
+_ENDS = re.compile(r"^\W+|\W+$")
 NOT_YOURS = "Only the person who was asked can decide this."
 _LINE_ENDS = re.compile(r"[\r\n\u2028\u2029]")
 NO_LONGER_OPEN = "This question is no longer open."
@@ -194,6 +197,12 @@ ASKED_ELSEWHERE = "This question was asked in another conversation. Please decid
 def decision_of(text: str) -> str | None:
     """The decision of a typed reply; case and white space around it do not matter."""
     return REPLIES.get(text.strip().casefold())
+
+
+def first_line(text: str) -> str:
+    """The beginning of the first line with anything on it, without punctuation at its ends."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return _ENDS.sub("", line.strip()[:LONGEST_REPLY])
 
 
 def is_approval(choice: str) -> bool:
@@ -220,8 +229,8 @@ def decision_of_button(choice: str, nonce: str) -> str | None:
 
 def question(tool: str, parameters: Mapping[str, object]) -> str:
     """The question in Markdown: the tool, its parameters, the three replies."""
-    asked = f"The tool {_code(_cut(tool, SHOWN_NAME))} needs your approval."
-    return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
+    asked = f"The tool {as_code(tool)} needs your approval."
+    return "\n".join([asked, *listed(parameters)]) + "\n\n" + ANSWERS
 
 
 def closed_prompt(pending: Pending) -> ClosedPrompt:
@@ -229,18 +238,18 @@ def closed_prompt(pending: Pending) -> ClosedPrompt:
     parameters."""
     decision, tool, parameters = pending.decision, pending.tool, pending.parameters
     outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
-    by = f" by {_code(_cut(pending.decider, SHOWN_NAME))}" if decision and pending.decider.strip() else ""
+    by = f" by {as_code(pending.decider)}" if decision and pending.decider.strip() else ""
     when = ""
     if decision and pending.decided_at:
         at = pending.decided_at.astimezone(UTC)
         when = f", {at.day} {month_name[at.month]} {at.year}, {at:%H:%M} UTC"
-    head = [f"**{outcome}**{by}{when}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
-    full = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
-    brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
+    head = [f"**{outcome}**{by}{when}", "", f"Tool: {as_code(tool)}"]
+    full = [*head, *listed(parameters)]
+    brief = [*head, *listed(parameters, BRIEF_PARAMETERS, BRIEF)]
     return ClosedPrompt("\n".join(full), outcome, "\n".join(brief))
 
 
-def _listed(parameters: Mapping[str, object], count: int, size: int) -> list[str]:
+def listed(parameters: Mapping[str, object], count: int = SHOWN_PARAMETERS, size: int = SHOWN) -> list[str]:
     """The first parameters as lines of Markdown, names and values cut to `size` characters."""
     shown = list(parameters.items())[:count]
     lines = ["", "Parameters:", ""] if shown else []
@@ -267,6 +276,11 @@ def unclear(tool: str) -> str:
         f"I was interrupted while {_code(tool)} was being used, and cannot tell whether it was carried out. It is"
         " not run a second time; please check, and ask again if need be."
     )
+
+
+def as_code(tool: str) -> str:
+    """The name of a tool or a person in a text for people."""
+    return _code(_cut(tool, SHOWN_NAME))
 
 
 def _cut(text: str, size: int) -> str:

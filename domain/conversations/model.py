@@ -306,10 +306,10 @@ class StepKind(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One step of a message. `at` is None where no time is on record. `part`: the number of the outbound message, of
-    several into which the channel split it. `reason`: why it failed, or the last try did. `tool`, `decision` and
-    `decider` are of questions about tools; `platform_id` is what the platform calls the message; `resource`: which
-    one was asked, `route`: why that one, None for the instance's own; `change`: what an answer did to its
-    conversation, in words."""
+    several into which the channel split it. `reason`: why it failed, or the last try did, or why an approver decided
+    so. `tool`, `decision` and `decider`, who decided or is asked to, are of questions about tools; `platform_id` is
+    what the platform calls the message; `resource`: which one was asked, `route`: why that one, None for the
+    instance's own; `change`: what an answer did to its conversation, in words."""
 
     kind: StepKind
     at: datetime | None = None

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from domain.access.sharing import InstanceLevel
 from domain.channels.model import Proof
+from domain.confirmations.policy import ApprovalRule
 from domain.routing.routes import Route
 
 ACTIVE = "active"
@@ -23,7 +24,8 @@ class Instance:
 
     `config` is the JSON object as the user stored it, key order and number forms kept. `trusted`: an admin takes the
     owner's word for who the senders are. `routes`: which resource answers which message, in place of `resource_id`;
-    `fallback`: the resources that are asked in turn where that one fails. `feedback`: people are asked whether an
+    `fallback`: the resources that are asked in turn where that one fails. `approval_policy`: who decides about tools.
+    `feedback`: people are asked whether an
     answer helped. `receiving_config`: the config with which events are read, None for `config`.
     """
 
@@ -40,6 +42,7 @@ class Instance:
     routes: tuple[Route, ...] = ()
     fallback: tuple[str, ...] = ()
     feedback: bool = False
+    approval_policy: tuple[ApprovalRule, ...] = ()
     receiving_config: Mapping[str, object] | None = field(default=None, compare=False, repr=False)
 
     def only_user(self, proof: Proof) -> str | None:
@@ -95,6 +98,7 @@ class NewInstance:
     routes: tuple[Route, ...] | None = None
     fallback: tuple[str, ...] | None = None
     feedback: bool | None = None
+    approval_policy: tuple[ApprovalRule, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ class InstanceChange:
     routes: tuple[Route, ...] | None = None
     fallback: tuple[str, ...] | None = None
     feedback: bool | None = None
+    approval_policy: tuple[ApprovalRule, ...] | None = None
 
 
 def named_resources(saved: NewInstance | InstanceChange) -> Mapping[str, str]:

@@ -14,6 +14,8 @@ from domain.audit.model import Action
 from domain.channels.answers import Answer
 from domain.channels.messages import Config, Event
 from domain.channels.model import ChannelDefinition
+from domain.confirmations.policy import policy_json, rule_faults
+from domain.confirmations.policy_check import ApproverCheck
 from domain.conversations.forwarding import DestinationService
 from domain.delivery.model import check_state
 from domain.instances.health import health_of
@@ -69,6 +71,7 @@ class InstanceService:
     schedules: ScheduleService
     destinations: DestinationService
     agents: AgentBinding
+    approvers: ApproverCheck
     audit: Audit
     agent_url: str
 
@@ -145,6 +148,7 @@ class InstanceService:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
         channel = known_channel(self.channels, new.channel_id)
         _check(channel.definition, new.channel_name, new)
+        await self.approvers.check(new.approval_policy)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
             caller.require_member("instances")
@@ -160,7 +164,13 @@ class InstanceService:
         if existing.channel_id != new.channel_id:
             raise Invalid.of([Fault("channelId", f"the instance is of the channel '{existing.channel_id}'")])
         change = InstanceChange(
-            new.config, new.resource_id, new.channel_name, new.routes, new.fallback, new.feedback
+            new.config,
+            new.resource_id,
+            new.channel_name,
+            new.routes,
+            new.fallback,
+            new.feedback,
+            new.approval_policy,
         )
         return await self._change(caller, existing, channel, change)
 
@@ -171,6 +181,7 @@ class InstanceService:
         channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
         _check(channel.definition, name, change)
+        await self.approvers.check(change.approval_policy)
         return await self._change(caller, existing, channel, change)
 
     async def _change(
@@ -293,6 +304,7 @@ def _settings(definition: ChannelDefinition, instance: Instance) -> dict[str, An
         "routes": [str(route) for route in instance.routes],
         "fallback": list(instance.fallback),
         "feedback": instance.feedback,
+        "approvalPolicy": policy_json(instance.approval_policy),
         "config": masked(definition, instance.config),
     }
 
@@ -317,7 +329,8 @@ def _difference(definition: ChannelDefinition, before: Instance, after: Instance
 def _check(definition: ChannelDefinition, name: str, saved: NewInstance | InstanceChange) -> None:
     """Raises `Invalid`."""
     faults = faults_of(definition, name, saved.config, saved.resource_id)
-    if faults := [*faults, *routing_faults(saved.routes or (), saved.fallback or ())]:
+    faults = [*faults, *routing_faults(saved.routes or (), saved.fallback or ())]
+    if faults := [*faults, *rule_faults("approvalPolicy", saved.approval_policy or ())]:
         raise Invalid.of(faults)
 
 

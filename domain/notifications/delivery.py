@@ -2,18 +2,21 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.access.sharing import InstanceLevel
 from domain.channels.answers import Answer
+from domain.confirmations.model import listed
+from domain.confirmations.requests import buttons
 from domain.conversations.sending import SendingService
 from domain.instances.lookup import permitted_instance
-from domain.notifications.model import Delivery, DueDeliveries, Notification, NotifyVia, Way
+from domain.notifications.model import Delivery, DueDeliveries, Notification, NotificationKind, NotifyVia, Way
 from domain.notifications.service import completed
 from domain.notifications.texts import mail_of, message_of
 from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.access import Mailer, MailFailed, UserStore
+from ports.approvals import ApprovalStore
 from ports.instances import InstanceStore
 from ports.notifications import DeliveryStore
 from ports.system import Clock
@@ -36,6 +39,7 @@ class NotificationDelivery:
     users: UserStore
     instances: InstanceStore
     sending: SendingService
+    approvals: ApprovalStore
     mailer: Mailer | None
     clock: Clock
     public_address: str
@@ -88,9 +92,20 @@ class NotificationDelivery:
         own = Caller(user.id, user.role)
         instance = await permitted_instance(self.instances, own, via.instance_id, InstanceLevel.ANSWER)
         for delivery, notification in zip(deliveries, self._completed(due, deliveries), strict=True):
-            answer, key = Answer(message_of(notification)), _key(notification, via)
+            answer, key = await self._message(notification, user.id), _key(notification, via)
             await self.sending.forward(instance, via.to, answer, key)
             await self._end(due, [delivery])
+
+    async def _message(self, notification: Notification, user_id: str) -> Answer:
+        """The message, with buttons where the user can decide by them."""
+        answer = Answer(message_of(notification))
+        if notification.kind is not NotificationKind.APPROVAL or notification.confirmation_id is None:
+            return answer
+        request = await self.approvals.find(notification.confirmation_id)
+        if request is None or request.decision is not None:
+            return answer
+        text = "\n".join([answer.text, *listed(request.parameters)])
+        return replace(answer, text=text, choices=buttons(request, user_id))
 
     def _completed(self, due: DueDeliveries, deliveries: Sequence[Delivery]) -> Sequence[Notification]:
         language, address = due.settings.language, self.public_address

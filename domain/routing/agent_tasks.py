@@ -6,15 +6,12 @@ from dataclasses import dataclass
 
 from domain.channels.answers import Answer, Author
 from domain.channels.provenance import Provenance
-from domain.conversations.forwarding import DestinationService
-from domain.conversations.sending import SendingService
+from domain.conversations.results import ResultService
 from domain.files import MessageFilesService
-from domain.instances.lookup import known_channel
-from domain.instances.model import ACTIVE, Activity, Instance
-from domain.refusals import Invalid, Refusal, Unavailable
+from domain.instances.model import Activity, Instance
+from domain.refusals import Refusal, Unavailable
 from domain.routing.conversation import APOLOGY
 from domain.routing.model import TASK_HOURS, AgentTask
-from ports.channels import Channels
 from ports.files import FilePlace
 from ports.instances import HealthStore, InstanceStore
 from ports.resources import LONGEST_PAUSE, AgentTasks, DownstreamFailed, PollTask
@@ -43,9 +40,7 @@ class AgentTaskService:
     tasks: AgentTasks
     poll_task: PollTask
     instances: InstanceStore
-    channels: Channels
-    destinations: DestinationService
-    sending: SendingService
+    results: ResultService
     files: MessageFilesService
     health: HealthStore
 
@@ -87,7 +82,8 @@ class AgentTaskService:
         try:
             if not await self.tasks.renew(task):
                 raise _NotYet(None)
-            await self._send(task, instance, answer)
+            key = f"result of {task.request_id}"  # with blanks, as no caller's key has any
+            await self.results.send(instance, task.session_id, answer, key)
         except Unavailable as away:
             raise _NotYet(away.retry_after) from away
         except Refusal as refusal:
@@ -105,19 +101,3 @@ class AgentTaskService:
         files = tuple(await self.files.publish(result.artifacts, place)) if result.artifacts else ()
         provenance = Provenance(str(task.resource))
         return Answer(result.text, files, author=Author.RESOURCE, provenance=provenance)
-
-    async def _send(self, task: AgentTask, instance: Instance, answer: Answer) -> None:
-        """Sends to the conversation, or where the instance wants its answers to go. Raises `Refusal`."""
-        if not answer.text.strip() and not answer.artifacts:
-            return
-        if instance.status != ACTIVE:
-            raise Invalid("the instance is not active")
-        key = f"result of {task.request_id}"  # with blanks, as no caller's key has any
-        channel, destination = known_channel(self.channels, instance.channel_id), None
-        if channel.forwarding:
-            destination = channel.forwarding.destination(channel.config.load(instance.config))
-        if destination is None:
-            await self.sending.send_result(instance, task.session_id, answer, key)
-        else:
-            instance = await self.destinations.instance(instance.user_id, destination)
-            await self.sending.forward(instance, destination.to, answer, key)

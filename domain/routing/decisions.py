@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from domain.channels.answers import Answer
 from domain.channels.messages import Event
+from domain.confirmations.approvers import ApproverService, Press
 from domain.confirmations.model import ApprovalResult, ApprovalScope, ReceivedText
+from domain.confirmations.requests import pressed
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference
 from domain.feedback.model import GONE as VOTE_GONE
 from domain.feedback.model import THANKS, Voter, is_thumb, rating_of, read_press
 from domain.routing.conversation import ConversationContext
 from domain.routing.forms import FormService
-from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
+from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt, written_text
 from ports.conversations import FeedbackStore
 from ports.queue import QueuedEvent
 
@@ -29,6 +31,7 @@ class Decided:
 @dataclass(eq=False)
 class DecisionService:
     approvals: ConfirmationService
+    approvers: ApproverService
     feedback: PromptFeedback
     choices: ChoiceService
     votes: FeedbackStore
@@ -49,6 +52,24 @@ class DecisionService:
             await self.votes.vote_on(instance.id, event.reacted_ref, rating, voter)
         return not context.channel.definition.hands_on_reactions(instance.config)
 
+    async def approve(
+        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
+    ) -> Answer | None:
+        """The answer to an approver who decides by a button or a written reply; None for any other event."""
+        event, instance = queued.event, context.instance
+        picked = None
+        if event.choice is not None and is_reference(event.choice):
+            picked = await self.choices.pressed(instance, event.choice)
+        elif context.offered and event.choice is None:
+            picked = await self.choices.typed(context, event)
+        if picked is None or pressed(picked.choice.value) is None:
+            return None
+        press = Press(picked.choice.value, instance.id, user_id, event.is_direct)
+        outcome = await self.approvers.press(press)
+        if event.choice is not None:
+            self.feedback.chosen(context, event, picked)
+        return Answer(outcome)
+
     async def decide(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
     ) -> "Decided | Answer | None":
@@ -62,7 +83,7 @@ class DecisionService:
         # A press may concern a question of another session, such as that of the person who was asked.
         if context.has_open_approval or presses_prompt(event):
             scope = scope_of(context, picked, user_id)
-            approval_result = await self.approvals.decide(scope, received_text(picked))
+            approval_result = await self.approvals.decide(scope, received_text(context, picked))
         if approval_result.prompt:
             return replace(taken, approval=approval_result)
         if approval_result.decision is None and presses_prompt(event):
@@ -117,7 +138,7 @@ class DecisionService:
         """A message that the channel answers itself clears the sender's question, like any other."""
         if context.has_open_approval:
             scope = scope_of(context, queued, user_id)
-            approval_result = await self.approvals.decide(scope, received_text(queued))
+            approval_result = await self.approvals.decide(scope, received_text(context, queued))
             self.feedback.close(context, approval_result.closed)
 
 
@@ -126,6 +147,8 @@ def scope_of(context: ConversationContext, queued: QueuedEvent, user_id: str | N
     return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id, user_id)
 
 
-def received_text(queued: QueuedEvent) -> ReceivedText:
+def received_text(context: ConversationContext, queued: QueuedEvent) -> ReceivedText:
     event, sender = queued.event, queued.event.sender
-    return ReceivedText(queued.id, event.text, event.choice, sender.display_name or sender.external_id)
+    return ReceivedText(
+        queued.id, written_text(context, event), event.choice, sender.display_name or sender.external_id
+    )

@@ -1,10 +1,14 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
 from domain.channels.provenance import Provenance
 from domain.confirmations.model import NO_LONGER_OPEN, ApprovalScope, Decision, Prompt, unclear
+from domain.confirmations.policy import SENDER
+from domain.confirmations.questions import ApproverQuestions
+from domain.confirmations.requests import ApprovalRequest, waits
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import offered
 from domain.conversations.forms import FormUpdate
@@ -18,7 +22,7 @@ from domain.routing.conversation import NO_RESOURCE, ConversationContext, Proces
 from domain.routing.decisions import Decided, DecisionService, received_text, scope_of
 from domain.routing.drafting import DraftService
 from domain.routing.forms import FormService
-from domain.routing.model import Approval, RunRequest, RunResult, RunSender
+from domain.routing.model import REJECTED, Approval, RunRequest, RunResult, RunSender
 from domain.routing.prompts import PromptFeedback
 from domain.routing.resource import parse_resource
 from domain.routing.routes import Chosen, Situation, choose
@@ -40,6 +44,7 @@ class InvocationService:
     runs: RunService
     decisions: DecisionService
     approvals: ConfirmationService
+    approvers: ApproverQuestions
     files: MessageFilesService
     drafts: DraftService
     feedback: PromptFeedback
@@ -55,6 +60,8 @@ class InvocationService:
         instance = context.instance
         if await self.decisions.is_vote(context, queued.event):
             return None
+        if outcome := await self.decisions.approve(context, queued, user_id):
+            return outcome
         if not instance.resource_ids:
             return Answer(NO_RESOURCE)
         decided = await self.decisions.decide(context, queued, user_id)
@@ -144,6 +151,43 @@ class InvocationService:
             result, provenance = await self.runs.run(request, context.instance.fallback, route, approved)
         if provenance.failures:
             context.fell_back = f"answered by fallback {provenance.resource}: {listed(provenance.failures)}"
+        return await self._result(context, queued, request, result, provenance)
+
+    async def after_approval(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        user_id: str | None,
+        approval: ApprovalRequest,
+        begin: Callable[[], Awaitable[None]],
+    ) -> Answer:
+        """The answer of a resource to what others decided about its tool; `begin` is called before.
+        `queued` is the message that led to the question. Raises `ProcessingFailed`."""
+        instance = context.instance
+        if approval.resource not in map(str, map(parse_resource, instance.resource_ids)):
+            return Answer(NO_LONGER_OPEN)  # the instance is bound to other resources since
+        request = _request(context, queued, user_id, Decided(queued), FetchedFiles(), approval.resource)
+        decision = Approval(
+            str(approval.id), approval.tool, approval.decision or REJECTED, approval.parameters
+        )
+        request = replace(
+            request, text=approval.original, form=approval.form, approval=decision, choice=False, context={}
+        )
+        self.runs.check_budgets(request, request.resource)
+        await begin()
+        result, provenance = await self.runs.run(request, (), "", ())
+        answer = await self._result(context, queued, request, result, provenance)
+        return replace(answer, thumbs="")  # votes belong to the answers to messages
+
+    async def _result(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        request: RunRequest,
+        result: RunResult,
+        provenance: Provenance,
+    ) -> Answer:
+        """The answer that a result comes to: files, a question about a tool, or what it says."""
         # With a decision the form comes once more: by then another one may be open.
         context.form_update = FormUpdate(None) if request.form and request.approval is None else None
         artifacts: tuple[Artifact, ...] = ()
@@ -153,10 +197,14 @@ class InvocationService:
         confirmation = result.confirmation
         if confirmation is None:
             return self._answer_of(context, queued, result, artifacts, provenance)
+        if confirmation.by != SENDER:
+            await self.approvers.ask(queued, request, confirmation, provenance.resource)
+            text = "\n\n".join(filter(None, (result.text, waits(confirmation.tool))))
+            return Answer(text, artifacts, author=Author.RESOURCE, provenance=provenance, usage=result.usage)
         scope = scope_of(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(
             scope,
-            received_text(queued),
+            received_text(context, queued),
             request.text,
             confirmation.tool,
             confirmation.parameters,
@@ -249,6 +297,7 @@ def _request(
         context=event.context,
         form=decided.form or {},
         owner=instance.user_id,
+        approval_policy=instance.approval_policy,
         inbox_id=queued.id,
         usage_meter=context.usage_meter,
     )

@@ -11,7 +11,7 @@ all conversations with one address count as well.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -21,6 +21,7 @@ from domain.channels.model import Proof
 from domain.channels.provenance import Citation
 from domain.channels.provenance import Usage as Usage
 from domain.channels.rich import ConversationChange, RichContent
+from domain.confirmations.policy import SENDER, ApprovalRule, rule_for, strictest
 from domain.usage.model import UsageMeter
 from domain.values import value
 
@@ -96,16 +97,22 @@ REJECTED = "rejected"
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """How the sender decided on a tool: `decision` is one of the three words above."""
+    """How somebody decided on a tool: `decision` is one of the three words above. `parameters`: those that were
+    shown, as several questions about a tool may be open; None if they are not known."""
 
     confirmation_id: str
     tool: str
     decision: str
+    parameters: Mapping[str, object] | None = None
 
     @property
     def permits(self) -> bool:
         """Return True if the tool may be used."""
         return self.decision != REJECTED
+
+    def is_about(self, tool: str, parameters: Mapping[str, object] | None) -> bool:
+        """Return True for the use of a tool that was decided: nobody may approve one and have another one run."""
+        return tool == self.tool and self.parameters in (None, parameters)
 
 
 Progress = Callable[[Callable[[], str]], None]
@@ -124,6 +131,8 @@ class RunRequest:
     message, a JSON object with the keys of `domain.channels.context`. `form` is what the sender filled in, a JSON
     object with the `name` of the form, where it has one, and the `values` by field; `text` lists them then.
     `timeout` bounds the whole run, retries included, in seconds.
+    `approval_policy` is that of the instance, and on its way to an agent that of the agent: tools that it names are
+    not used without an approval.
     `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
     is kept of it here. `usage_meter` counts what the runs for the message take.
     """
@@ -145,6 +154,7 @@ class RunRequest:
     reaction: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
     form: Mapping[str, object] = field(default_factory=dict)
+    approval_policy: tuple[ApprovalRule, ...] = ()
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
     inbox_id: int | None = field(default=None, compare=False, repr=False)
@@ -167,10 +177,19 @@ class ResultArtifact:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A tool that the resource wants to use and that a person has to approve first."""
+    """A tool that the resource wants to use and that a person has to approve first. `by` and `minutes` as in
+    `ApprovalRule`."""
 
     tool: str
     parameters: Mapping[str, object] = field(default_factory=dict)
+    by: str = SENDER
+    minutes: int | None = None
+
+    def under(self, policy: Sequence[ApprovalRule]) -> "Confirmation":
+        """The same under a policy: the stricter of both counts."""
+        own = ApprovalRule(self.tool, self.by, self.minutes)
+        rule = strictest(rule_for(policy, self.tool), own) or own
+        return replace(self, by=rule.by, minutes=rule.minutes)
 
 
 def summed(*usages: Usage | None) -> Usage | None:

@@ -9,7 +9,8 @@ from functools import partial
 from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
-from domain.confirmations.model import ApprovalResult, ClosedQuestion, is_approval
+from domain.confirmations.model import ApprovalResult, ClosedQuestion, first_line, is_approval
+from domain.confirmations.requests import written_choice
 from domain.conversations.choices import Offer, chosen, message_of, pressed_choice, typed_choice
 from domain.conversations.model import MessageId, parse_message_id
 from domain.instances.model import Instance
@@ -66,8 +67,15 @@ class ChoiceService:
         if message is None or event.choice is not None or event.attachments:
             return None
         offer = await self.earlier.latest_offer(context.instance.id, message)
-        choice = typed_choice(offer.choices, event.text) if offer else None
+        text, choice = written_text(context, event), None
+        if offer:
+            choice = typed_choice(offer.choices, text) or written_choice(offer.choices, text)
         return Picked(choice, offer, message) if offer and choice else None
+
+
+def written_text(context: ConversationContext, event: Event) -> str:
+    """What a message says as far as it may decide or pick something."""
+    return first_line(event.text) if context.channel.first_line_decides else event.text
 
 
 YOU_CHOSE = "You chose: "

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from domain.channels.provenance import FailedResource, Provenance
 from domain.channels.rich import joined_content
 from domain.confirmations.model import ApprovedTool, unclear
+from domain.confirmations.policy import SENDER, is_by_sender
 from domain.routing.conversation import APOLOGY, BudgetUsedUp, ProcessingFailed, ResourceFailed
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
@@ -46,7 +47,7 @@ class RunService:
         for resource in resources:
             try:
                 self.check_budgets(request, resource)
-                tools = tuple(entry.tool for entry in approved if entry.resource == str(resource))
+                tools = _approved_tools(request, resource, approved)
                 result = await self._run_with_tools(replace(request, resource=resource, approved_tools=tools))
                 if resource == last or not result.unconnected:
                     return result, Provenance(str(resource), route, tuple(failures), result.citations)
@@ -78,6 +79,8 @@ class RunService:
             confirmation = result.confirmation
             if confirmation is None or confirmation.tool not in request.approved_tools:
                 return result
+            if confirmation.by != SENDER:
+                return result
             # Another request id, as resources recognise a repeated request by it; the same one after a crash.
             request_id = f"{request.request_id}-{attempt}"
             approval = Approval(request_id, confirmation.tool, APPROVED_FOR_SESSION)
@@ -101,7 +104,9 @@ class RunService:
         try:
             result = await self.downstream.run(request)
             usage = result.usage
-            return result
+            if result.confirmation is None:
+                return result
+            return replace(result, confirmation=result.confirmation.under(request.approval_policy))
         except DownstreamFailed as failed:
             outcome, approval = "failed", request.approval
             tool_may_have_run = approval is not None and approval.permits and failed.begun
@@ -112,6 +117,14 @@ class RunService:
             self.meter.downstream(request.resource.kind, outcome, seconds)
             user_id = request.sender.user_id or request.owner
             request.usage_meter.end_run(request.resource.without_expert, user_id, usage, seconds)
+
+
+def _approved_tools(
+    request: RunRequest, resource: Resource, approved: Sequence[ApprovedTool]
+) -> tuple[str, ...]:
+    """What the sender approved for the session, without tools about which others decide."""
+    tools = [entry.tool for entry in approved if entry.resource == str(resource)]
+    return tuple(tool for tool in tools if is_by_sender(request.approval_policy, tool))
 
 
 def listed(failures: Sequence[FailedResource]) -> str:

@@ -18,6 +18,8 @@ from adapters.inbound.mcp.knowledge_tools import ListKnowledgeBases, ReadChunk, 
 from adapters.inbound.mcp.tools import (
     AddNote,
     ChangeConversation,
+    DecideApproval,
+    ListApprovals,
     ListChannels,
     ListConversations,
     ListSnippets,
@@ -46,9 +48,10 @@ READING = (
     ListChannels,
     ListConversations,
     ReadConversation,
+    ListApprovals,
     ListSnippets,
 )
-SENDING = (SendMessage, ChangeConversation, AddNote)
+SENDING = (SendMessage, ChangeConversation, AddNote, DecideApproval)
 SENDING_NAMES = {kind.name() for kind in SENDING}
 TURN_ON = "set MCP_SEND=true to let MCP clients send messages"
 INSTRUCTIONS = (

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import ConfigDict, Field, StrictBool
 
+from adapters.inbound.rest.approvals import ApprovalRule, rules_of
 from adapters.inbound.rest.bodies import (
     Answer,
     Body,
@@ -33,18 +34,6 @@ class AgentPrices(Body):
     input: Number = Field(description="Of a million tokens that the model reads.", examples=[2.5])
     output: Number = Field(description="Of a million tokens that it writes.", examples=[10.0])
     currency: Text = Field(max_length=3, examples=["EUR"])
-
-    model_config = ConfigDict(from_attributes=True)
-
-
-class AgentApproval(Body):
-    tool: Text = Field(max_length=256, description="A glob over names of tools.", examples=["refund*"])
-    by: Text = Field(
-        model.SENDER,
-        max_length=300,
-        description="Who decides: sender, who wrote the message.",
-        examples=["sender"],
-    )
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -85,7 +74,7 @@ class AgentBody(Body):
     )
 
     prices: AgentPrices | None = Field(None, description="What the test reckons with, and later the usage.")
-    approvalPolicy: list[AgentApproval] | None = Field(
+    approvalPolicy: list[ApprovalRule] | None = Field(
         None,
         max_length=model.MAX_TOOLS,
         description="Tools of a model for whose use somebody decides, whatever they say themselves.",
@@ -105,9 +94,7 @@ class AgentBody(Body):
             None if self.tools is None else tuple(self.tools),
             None if self.mcpServers is None else tuple(self.mcpServers),
             None if self.prices is None else model.Prices(**self.prices.model_dump()),
-            None
-            if self.approvalPolicy is None
-            else tuple(model.ApprovalRule(approval.tool, approval.by) for approval in self.approvalPolicy),
+            rules_of(self.approvalPolicy),
         )
 
 
@@ -127,7 +114,7 @@ class Agent(Answer):
     updatedAt: Timestamp
     hasSecret: bool
     prices: AgentPrices | None
-    approvalPolicy: list[AgentApproval]
+    approvalPolicy: list[ApprovalRule]
     settings: dict[str, object] | None = Field(description="null for callers with READ alone.")
     tools: list[dict[str, object]] | None
     mcpServers: list[dict[str, object]] | None

@@ -11,6 +11,7 @@ from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
     agents,
+    approvals,
     audit,
     base_files,
     budgets,
@@ -61,6 +62,7 @@ ROUTES = (
     config_checks,
     conversations,
     messages,
+    approvals,
     snippets,
     feedback,
     people,

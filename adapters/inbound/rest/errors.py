@@ -48,6 +48,7 @@ ABSENT = {
     "pushId": "there is no push {}",
     "requestId": "there is no request {}",
     "snippetId": "there is no snippet {}",
+    "approvalId": "there is no approval {}",
     "sourceId": NO_SOURCE,
     "subscriptionId": "there is no subscription {}",
     "teamId": "there is no team {}",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator, Field, StrictBool
 
+from adapters.inbound.rest.approvals import ApprovalRule, rules_of
 from adapters.inbound.rest.bodies import (
     AT,
     Accepted,
@@ -151,6 +152,11 @@ class RoutingToSave(Body):
     )
 
     feedback: StrictBool | None = Field(None, description="Ask people whether an answer helped.")
+    approvalPolicy: list[ApprovalRule] | None = Field(
+        None,
+        description="At most 50 rules: who decides before a tool is used; of each tool the first that fits.",
+        examples=[[{"tool": "refund*", "by": "team:3", "minutes": 60}]],
+    )
 
     def routing(self) -> dict[str, Any]:
         """The same arguments of `NewInstance` and `InstanceChange`."""
@@ -160,6 +166,7 @@ class RoutingToSave(Body):
             else tuple(routes.Route(route.when.value(), route.to) for route in self.routes),
             "fallback": None if self.fallback is None else tuple(self.fallback),
             "feedback": self.feedback,
+            "approval_policy": rules_of(self.approvalPolicy),
         }
 
 
@@ -203,6 +210,12 @@ class ChannelInstance(Answer):
         "instance.feedback",
         description="Present only where it is true: people are asked whether an answer helped.",
         exclude_if=operator.not_,
+    )
+    approvalPolicy: list[ApprovalRule] = attribute(
+        "instance.approval_policy",
+        description="Present only where it is set: who decides before a tool is used.",
+        examples=[[{"tool": "refund*", "by": "team:3", "minutes": 60}]],
+        exclude_if=_is_empty,
     )
 
 

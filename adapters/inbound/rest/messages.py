@@ -208,7 +208,7 @@ class TimelineStep(Answer):
     reason: str | None = Field(description="Why it failed, or the last try did.", examples=["HTTP 503"])
     tool: str | None
     decision: Literal["approved", "approved_for_session", "rejected", "expired", "withdrawn"] | None
-    decider: str | None = Field(description="Who decided.")
+    decider: str | None = Field(description="Who decided, or is asked to: user:ID or team:ID.")
     nextAttemptAt: OptionalTimestamp = Field(description="When it is tried again.", examples=[None])
     platformId: str | None = Field(
         description="What the platform calls the message.", examples=["1760000000.000100"]

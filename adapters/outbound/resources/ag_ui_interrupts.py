@@ -75,7 +75,7 @@ class Interrupt:
     def answer(self, text: str, approval: Approval | None) -> Mapping[str, Any] | None:
         """The status and payload for a message; None if it decides nothing."""
         if self.tool:
-            if approval is None or approval.tool != self.tool:
+            if approval is None or not approval.is_about(self.tool, dict(self.parameters)):
                 return None
             return {"status": "resolved", "payload": self._decided(approval.permits)}
         if self.is_decision:

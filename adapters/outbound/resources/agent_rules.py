@@ -14,10 +14,10 @@ from domain.refusals import Fault
 
 _SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _UPPER = re.compile(r"[A-Z]")
-_LISTS = {"tool": "tools", "mcp_server": "mcpServers", "approvals": "approvalPolicy"}
+_LISTS = {"tool": "tools", "mcp_server": "mcpServers"}
 _FILES = tuple(key for key in TLS_KEYS if key.endswith("_file"))
 """Keys that name files of the server, which belong to its operator."""
-_ELSEWHERE = ("match", "kind", "use", "knowledge", "prices", *_LISTS)
+_ELSEWHERE = ("match", "kind", "use", "knowledge", "prices", "approvals", *_LISTS)
 """Keys of a rule that are no settings of an agent: fields of their own, and what only a rule can say."""
 _UNNAMED = frozenset({*_FILES, *_ELSEWHERE, "token_env", "builtin"})
 """Keys and kinds of rules that agents do not have, or have as fields."""
@@ -44,7 +44,6 @@ def rule_of_agent(slug: str, definition: AgentDefinition) -> Rule:
         "kind": definition.kind,
         "token_env": definition.secret and _SECRET,
         "knowledge": list(definition.knowledge),
-        "approvals": [approval.tool for approval in definition.approval_policy],
         "tool": _tool_tables("tool", definition.tools, secrets),
         "mcp_server": _tool_tables("mcp_server", definition.mcp_servers, secrets),
         "prices": definition.prices and asdict(definition.prices),

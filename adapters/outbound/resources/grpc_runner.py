@@ -30,8 +30,9 @@ from adapters.outbound.resources.targets import BadRules, Keys, Target
 from adapters.rpc.messages import to_message
 from adapters.tasks import end
 from domain.channels.answers import Choice
+from domain.confirmations.policy import SENDER
 from domain.json_text import loads
-from domain.routing.model import RunDelta, RunRequest, RunResult
+from domain.routing.model import Confirmation, RunDelta, RunRequest, RunResult
 from ports.resources import DownstreamFailed
 
 _OPTIONS = [
@@ -234,6 +235,22 @@ def _retry_after(error: aio.AioRpcError) -> float | None:
     return None
 
 
+def _confirmation(asked: pb.Confirmation) -> Confirmation:
+    """Raises `BadAnswer`."""
+    parameters: Any = None
+    if encoded := asked.parameters_json:
+        try:
+            parameters = loads(encoded)
+        except ValueError:
+            raise messages.BadAnswer(
+                "confirmation.parameters_json is not JSON, or nested too deeply"
+            ) from None
+        if parameters is None:
+            raise messages.BadAnswer("confirmation.parameters_json is not an object")
+    minutes = asked.minutes if asked.HasField("minutes") else None
+    return messages.checked_confirmation(asked.tool, parameters, asked.by or SENDER, minutes)
+
+
 def delta_of(message: pb.RunResponse) -> RunDelta:
     artifacts = []
     for at, artifact in enumerate(message.artifacts):
@@ -243,19 +260,7 @@ def delta_of(message: pb.RunResponse) -> RunDelta:
         artifacts.append(
             messages.checked_artifact(artifact.name, artifact.mime_type, url, data, f"artifacts[{at}]")
         )
-    confirmation = None
-    if message.HasField("confirmation"):
-        parameters: Any = None
-        if encoded := message.confirmation.parameters_json:
-            try:
-                parameters = loads(encoded)
-            except ValueError:
-                raise messages.BadAnswer(
-                    "confirmation.parameters_json is not JSON, or nested too deeply"
-                ) from None
-            if parameters is None:
-                raise messages.BadAnswer("confirmation.parameters_json is not an object")
-        confirmation = messages.checked_confirmation(message.confirmation.tool, parameters)
+    confirmation = _confirmation(message.confirmation) if message.HasField("confirmation") else None
     choices = tuple(Choice(choice.label, choice.value) for choice in message.choices)
     usage = None
     if message.HasField("usage"):

@@ -118,7 +118,8 @@ def _form(value: Any) -> str:
 
 def permits(action: Action, approval: Approval | None) -> bool | None:
     """The decision of a request about an action; None without one."""
-    if approval is None or approval.tool != action.confirmation.tool:
+    asked = action.confirmation
+    if approval is None or not approval.is_about(asked.tool, asked.parameters):
         return None
     return approval.permits
 

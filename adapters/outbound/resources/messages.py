@@ -8,6 +8,7 @@ from typing import Any
 from domain.channels.answers import Choice
 from domain.channels.rich import ConversationChange, RichContent
 from domain.channels.rich_reading import BadContent, read_change, read_rich, read_silent
+from domain.confirmations.policy import SENDER, approver_faults
 from domain.conversations.choices import choice_faults
 from domain.files import MAX_FILES, file_fault
 from domain.routing.model import Confirmation, InputFile, ResultArtifact, RunRequest, RunResult, Usage
@@ -110,7 +111,8 @@ def result_of(value: Any) -> RunResult:
         if not isinstance(confirmation, dict):
             raise BadAnswer("confirmation is not an object")
         tool = _text(confirmation, "tool", "confirmation")
-        confirmation = checked_confirmation(tool, confirmation.get("parameters"))
+        by, minutes = _text(confirmation, "by", "confirmation", SENDER), confirmation.get("minutes")
+        confirmation = checked_confirmation(tool, confirmation.get("parameters"), by, minutes)
     offered = []
     for at, item in enumerate(choices):
         if not isinstance(item, dict):
@@ -199,7 +201,7 @@ def artifact_of(item: Any, at: str) -> ResultArtifact:
     )
 
 
-def checked_confirmation(tool: str, parameters: Any) -> Confirmation:
+def checked_confirmation(tool: str, parameters: Any, by: str = SENDER, minutes: Any = None) -> Confirmation:
     """A confirmation with a usable tool name; missing parameters are none. Raises `BadAnswer`."""
     if not tool.strip() or len(tool) > 256 or not tool.isprintable():
         raise BadAnswer("confirmation.tool is not the name of a tool")
@@ -207,7 +209,9 @@ def checked_confirmation(tool: str, parameters: Any) -> Confirmation:
         parameters = {}
     if not isinstance(parameters, dict):
         raise BadAnswer("confirmation.parameters is not an object")
-    return Confirmation(tool, parameters)
+    if fault := next(approver_faults("confirmation", by, minutes), None):
+        raise BadAnswer(f"{fault.field} {fault.message}")
+    return Confirmation(tool, parameters, by, minutes)
 
 
 def _list(value: Any, at: str) -> list[Any]:

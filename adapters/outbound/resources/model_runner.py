@@ -23,6 +23,7 @@ from adapters.outbound.resources.model_tools import (
     Tool,
     matches,
 )
+from domain.confirmations.policy import rule_for
 from domain.rendering import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
 from domain.values import iso_milliseconds
@@ -158,7 +159,7 @@ class ModelRunner:
         last = next(reversed(run.earlier), None)
         pending = chat_model.ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
         approval = run.request.approval
-        is_decided = pending is not None and approval is not None and approval.tool == pending.name
+        is_decided = bool(pending and approval and approval.is_about(pending.name, pending.parameters()))
         if run.knowledge:
             run.earlier = run.knowledge.resumed(run.earlier, continues=is_decided)
         if pending and approval and is_decided:
@@ -166,7 +167,7 @@ class ModelRunner:
             return
         if pending:
             await run.add(pending.result(UNDECIDED))
-        elif approval and (undecided := _undecided_call(run.earlier, approval.tool)):
+        if approval and (undecided := _undecided_call(run.earlier, approval)):
             await run.add(undecided.turn())
             await run.add(undecided.result(await self._decided(run, undecided, approval)))
             return
@@ -180,7 +181,11 @@ class ModelRunner:
         for call in calls:
             await run.add(call.turn())
             parameters, tool = call.parameters(), run.tools.get(call.name)
-            must_decide = tool and (tool.confirm or matches(call.name, self._approvals))
+            must_decide = tool and (
+                tool.confirm
+                or matches(call.name, self._approvals)
+                or rule_for(run.request.approval_policy, call.name) is not None
+            )
             needs_decision = must_decide and call.name not in run.request.approved_tools
             if parameters is not None and needs_decision:
                 return checked_confirmation(call.name, parameters)
@@ -213,8 +218,9 @@ class ModelRunner:
         return [*chat_model.within_budget(body, self._history_tokens), *call, *run.added]
 
 
-def _undecided_call(earlier: Sequence[Turn], tool: str) -> chat_model.ToolCall | None:
-    """The latest call of a tool that was left undecided, as another sender wrote in between; as a new call."""
+def _undecided_call(earlier: Sequence[Turn], approval: Approval) -> chat_model.ToolCall | None:
+    """The latest call that a decision is about and that was left undecided, as somebody wrote in between; as a new
+    call."""
     undecided = {
         json.loads(turn.text)["id"]
         for turn in earlier
@@ -222,7 +228,7 @@ def _undecided_call(earlier: Sequence[Turn], tool: str) -> chat_model.ToolCall |
     }
     calls = [chat_model.ToolCall.of(turn) for turn in earlier if turn.role is Role.TOOL_CALL]
     for call in reversed(calls):
-        if call.name == tool:
+        if approval.is_about(call.name, call.parameters()):
             return replace(call, id=f"{call.id}-again") if call.id in undecided else None
     return None
 

@@ -17,6 +17,7 @@ from adapters.outbound.resources.rules import Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.access.sharing import Level
 from domain.agents.model import Agent, AgentDefinition, AgentExchange
+from domain.confirmations.policy import ApprovalRule, is_by_sender
 from domain.refusals import Fault, Invalid
 from domain.routing.model import AgentTask, Resource, ResourceKind, RunRequest, RunResult
 from ports.agents import AgentStore
@@ -40,6 +41,22 @@ class AsOwner:
         if request.owner != self.owner:
             request = replace(request, owner=self.owner)
         return await self.inner.run(request)
+
+
+@dataclass(frozen=True, slots=True)
+class UnderPolicy:
+    """Runs an agent under its approval policy."""
+
+    inner: Downstream
+    policy: tuple[ApprovalRule, ...]
+
+    async def run(self, request: RunRequest) -> RunResult:
+        tools = tuple(tool for tool in request.approved_tools if is_by_sender(self.policy, tool))
+        policy = (*request.approval_policy, *self.policy)
+        result = await self.inner.run(replace(request, approved_tools=tools, approval_policy=policy))
+        if result.confirmation is None:
+            return result
+        return replace(result, confirmation=result.confirmation.under(self.policy))
 
 
 @dataclass(slots=True, eq=False)
@@ -193,7 +210,8 @@ def _of_agent(agent: Agent, runners: Runners) -> Runners:
 
 
 def _built(agent: Agent, rule: Rule, runners: Runners) -> Downstream:
-    return AsOwner(_of_agent(agent, runners).build(rule), agent.owner)
+    runner, policy = _of_agent(agent, runners).build(rule), agent.definition.approval_policy
+    return AsOwner(UnderPolicy(runner, policy) if policy else runner, agent.owner)
 
 
 def _usable_rule(slug: str, definition: AgentDefinition, *, trusted: bool) -> Rule:

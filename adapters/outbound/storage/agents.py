@@ -25,7 +25,8 @@ from adapters.outbound.storage.tables import (
 )
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.access.sharing import Grantee, Level, Permission
-from domain.agents.model import Agent, AgentDefinition, AgentTool, ApprovalRule, Prices, slug_of
+from domain.agents.model import Agent, AgentDefinition, AgentTool, Prices, slug_of
+from domain.confirmations.policy import ApprovalRule
 from domain.refusals import Conflict
 from domain.routing.resource import parse_resource
 

@@ -30,7 +30,7 @@ from adapters.outbound.storage.health import SQL
 from adapters.outbound.storage.permissions import PermissionTables, visible_to
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
-from adapters.outbound.storage.routes import dump_routes, load_routes
+from adapters.outbound.storage.routes import dump_policy, dump_routes, load_policy, load_routes
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import (
     agent,
@@ -62,7 +62,7 @@ PERMISSIONS = PermissionTables(instance_permission, instance_team_permission, "i
 INSTANCE = columns_of(
     channel_instance,
     "id user_id channel_id channel_name config resource_id created_at updated_at status trusted routes fallback"
-    " feedback",
+    " feedback approval_policy",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
@@ -171,6 +171,7 @@ class PostgresInstances:
             routes=dump_routes(new.routes),
             fallback=None if new.fallback is None else json.dumps(new.fallback),
             feedback=bool(new.feedback),
+            approval_policy=dump_policy(new.approval_policy),
             connects=connects,
         )
         instance = await self._saved(added)
@@ -192,6 +193,7 @@ class PostgresInstances:
                     None if change.fallback is None else json.dumps(change.fallback), columns.fallback
                 ),
                 feedback=columns.feedback if change.feedback is None else change.feedback,
+                approval_policy=func.coalesce(dump_policy(change.approval_policy), columns.approval_policy),
                 updated_at=func.now(),
                 connects=connects,
                 trusted=false() if ends_trust else columns.trusted,
@@ -279,7 +281,7 @@ class PostgresInstances:
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
-        resource_id, created_at, updated_at, status, trusted, routes, fallback, feedback = rest
+        resource_id, created_at, updated_at, status, trusted, routes, fallback, feedback, policy = rest
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError) as error:
@@ -299,6 +301,7 @@ class PostgresInstances:
             load_routes(routes) if routes else (),
             tuple(json.loads(fallback)) if fallback else (),
             feedback,
+            load_policy(policy),
             {**config, REACTIONS: True} if feedback else None,
         )
 

@@ -96,6 +96,8 @@ class PostgresNotifications:
         recipients: Sequence[Recipient] = []
         if names := cause.named or ((cause.assignee,) if cause.assignee else ()):
             recipients = await self._recipients("recipients", {**about, **_split(names), "everybody": False})
+        if not recipients and cause.kind is NotificationKind.APPROVAL:  # admins decide in their place
+            recipients = await self._recipients("admin_recipients", {})
         if not recipients and cause.kind in FOR_ALL:
             recipients = await self._recipients("recipients", {**about, **_split(()), "everybody": True})
         return recipients

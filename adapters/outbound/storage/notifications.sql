@@ -77,6 +77,9 @@ WHERE u.state = 'active' AND u.id IS DISTINCT FROM %(actor)s
         ELSE c.user_id IS NOT NULL AND (u.role = 'admin' OR coalesce(a.level, 0) >= %(level)s) END
 ORDER BY u.id LIMIT %(most)s
 
+-- name: admin_recipients
+SELECT id, email, notifications FROM app_user WHERE state = 'active' AND role = 'admin' ORDER BY id LIMIT %(most)s
+
 -- name: budget_recipients
 -- Of whom the budget is, and the admins.
 SELECT u.id, u.email, u.notifications FROM app_user u

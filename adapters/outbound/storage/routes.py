@@ -1,4 +1,4 @@
-"""Routes and fallbacks of instances as JSON texts."""
+"""Routes and approval policies of instances as JSON texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump
+from domain.confirmations.policy import ApprovalRule, policy_json
 from domain.routing.routes import Condition, Hours, Route
 
 
@@ -39,6 +40,17 @@ def _condition(stored: Mapping[str, Any]) -> Condition:
     if hours := stored.get("hours"):
         values["hours"] = _hours(hours)
     return Condition(**values)
+
+
+def dump_policy(policy: Sequence[ApprovalRule] | None) -> str | None:
+    """None stays None."""
+    return None if policy is None else dump(policy_json(policy))
+
+
+def load_policy(text: str | None) -> tuple[ApprovalRule, ...]:
+    """What a newer version has added to a rule is left out."""
+    stored = orjson.loads(text or "[]")
+    return tuple(ApprovalRule(rule["tool"], rule["by"], rule.get("minutes")) for rule in stored)
 
 
 def dump_hours(hours: Hours | None) -> str | None:

@@ -11,6 +11,7 @@ from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import (
     agent_task,
+    approval_request,
     chat_history,
     notification,
     notification_cause,
@@ -74,13 +75,17 @@ class PostgresSessions:
             state_there.session_key == new,
             state_there.resource == resource_state.c.resource,
         )
-        tasks = update(agent_task).filter_by(instance_id=instance_id, session_key=old)
+        moved = (
+            update(table).filter_by(instance_id=instance_id, session_key=old)
+            for table in (agent_task, approval_request)
+        )
         async with self._database.transaction() as connection:
             await connection.run(history.values(session_key=new))
             for table in (notification_cause, notification):
                 of_session = update(table).filter_by(instance_id=instance_id, session_key=old)
                 await connection.run(of_session.values(session_key=new))
-            await connection.run(tasks.values(session_key=new, session_id=current))
+            for of_session in moved:
+                await connection.run(of_session.values(session_key=new, session_id=storable(current)))
             await connection.run(states.where(~has_state).values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))

@@ -47,7 +47,7 @@ channel_instance = table(
     identity(),
     *required(Text, "user_id channel_id channel_name status"),
     *required(LargeBinary, "config"),
-    *optional(Text, "resource_id routes fallback"),
+    *optional(Text, "resource_id routes fallback approval_policy"),
     *required(Timestamp, "created_at updated_at"),
     *required(Boolean, "connects trusted feedback"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
@@ -664,6 +664,23 @@ tool_approval = table(
     *required(Text, "tool"),
     *required(Timestamp, "heard_at"),
     index("tool_approval_silence", "heard_at"),
+)
+
+approval_request = table(
+    "approval_request",
+    identity(),
+    reference("instance_id", "channel_instance.id"),
+    *required(BigInteger, "inbox_id"),
+    *required(Text, "session_key session_id request_id approver detail secret decided_by reason"),
+    *required(Timestamp, "asked_at expires_at due_at"),
+    *required(Boolean, "begun"),
+    *optional(Text, "decision"),
+    *optional(Timestamp, "decided_at finished_at"),
+    unique_index("approval_request_of_run", "inbox_id request_id"),
+    index("approval_request_by_approver", "approver id"),
+    index("approval_request_by_session", "instance_id session_key"),
+    index("approval_request_waiting", "expires_at", where="decision IS NULL"),
+    index("approval_request_due", "due_at", where="decision IS NOT NULL AND finished_at IS NULL"),
 )
 
 feedback = table(

@@ -19,6 +19,7 @@ from adapters.outbound.storage.tables import (
     agent_permission,
     api_key,
     app_user,
+    approval_request,
     channel_instance,
     instance_permission,
     invitation,
@@ -201,6 +202,9 @@ class PostgresUsers:
                     await _hand_over(connection, user_id, successor)
                 heir = None if successor is None else f"user:{successor}"
                 await connection.run(_reassigned(f"user:{user_id}", heir))
+                if heir is not None:
+                    asked = update(approval_request).filter_by(approver=f"user:{user_id}", decision=None)
+                    await connection.run(asked.values(approver=heir))
                 await connection.execute(END_KEYS, {"user": user_id, "now": datetime.now(UTC)})
                 for table, column in HELD:
                     await connection.run(delete(table).where(table.c[column] == user_id))

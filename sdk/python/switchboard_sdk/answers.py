@@ -31,10 +31,15 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Asks a person whether a tool may be used. The agent is called again with the decision: `Message.allows`."""
+    """Asks a person whether a tool may be used. The agent is called again with the decision: `Message.allows`.
+
+    `by`: who decides, "sender", "user:ID" or "team:ID"; `minutes`: how long a user or a team has, None for a day.
+    """
 
     tool: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    by: str = "sender"
+    minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,6 @@ class AddPages(TypedDict):
     every: NotRequired[float | None]
 
 
-class AgentApproval(TypedDict):
-    tool: str
-    by: NotRequired[str]
-
-
 KnowledgeItem: TypeAlias = int
 
 
@@ -81,6 +76,39 @@ class AgentTrust(TypedDict):
 
 class Alive(TypedDict):
     status: Literal["ok"]
+
+
+class Approval(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "rejected", "expired"]
+    tool: str
+    parameters: dict[str, Any]
+    approver: str
+    resource: str
+    instanceId: int
+    sessionId: str
+    messageId: str
+    sender: str
+    text: str
+    askedAt: str
+    expiresAt: str
+    decidedBy: str
+    decidedAt: str | None
+    reason: str
+
+
+class ApprovalList(TypedDict):
+    approvals: list[Approval]
+    next: int | None
+
+
+class ApprovalRule(TypedDict):
+    tool: str
+    by: NotRequired[str]
+    minutes: NotRequired[int | None]
+
+
+ApprovalState: TypeAlias = Literal["waiting", "decided"]
 
 
 class AskTurn(TypedDict):
@@ -382,6 +410,11 @@ class DeadPart(TypedDict):
     attempts: int
     error: str | None
     payload: str
+
+
+class DecideApproval(TypedDict):
+    decision: Literal["approved", "rejected"]
+    reason: NotRequired[str]
 
 
 class DeletedInstance(TypedDict):
@@ -1267,7 +1300,7 @@ class Agent(TypedDict):
     updatedAt: str
     hasSecret: bool
     prices: AgentPrices | None
-    approvalPolicy: list[AgentApproval]
+    approvalPolicy: list[ApprovalRule]
     settings: dict[str, Any] | None
     tools: list[dict[str, Any]] | None
     mcpServers: list[dict[str, Any]] | None
@@ -1283,7 +1316,7 @@ class AgentBody(TypedDict):
     tools: NotRequired[list[dict[str, Any]] | None]
     mcpServers: NotRequired[list[dict[str, Any]] | None]
     prices: NotRequired[AgentPrices | None]
-    approvalPolicy: NotRequired[list[AgentApproval] | None]
+    approvalPolicy: NotRequired[list[ApprovalRule] | None]
 
 
 class AgentList(TypedDict):
@@ -1690,6 +1723,7 @@ class UpdateInstance(TypedDict):
     routes: NotRequired[list[RouteToSave] | None]
     fallback: NotRequired[list[str] | None]
     feedback: NotRequired[bool | None]
+    approvalPolicy: NotRequired[list[ApprovalRule] | None]
     config: dict[str, Any]
     downStreamResourceId: NotRequired[str | None]
     channelName: NotRequired[str | None]
@@ -1740,6 +1774,7 @@ class CreateInstance(TypedDict):
     routes: NotRequired[list[RouteToSave] | None]
     fallback: NotRequired[list[str] | None]
     feedback: NotRequired[bool | None]
+    approvalPolicy: NotRequired[list[ApprovalRule] | None]
     channelId: str
     channelName: str
     config: dict[str, Any]
@@ -1803,3 +1838,4 @@ class ChannelInstance(TypedDict):
     routes: NotRequired[list[Route]]
     fallback: NotRequired[list[str]]
     feedback: NotRequired[bool]
+    approvalPolicy: NotRequired[list[ApprovalRule]]

@@ -665,6 +665,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Approvals
+         * @description Those that you are asked for, yourself or with a team; for admins all. The latest first.
+         */
+        get: operations["list_approvals_api_agent_approvals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/approvals/{approvalId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One approval
+         * @description 403 for all but its approvers and admins.
+         */
+        get: operations["get_approval_api_agent_approvals__approvalId__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/approvals/{approvalId}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or reject the use of a tool
+         * @description One decision counts: 409 names who decided before. The resource goes on at once, and the sender gets what it answers.
+         */
+        post: operations["decide_approval_api_agent_approvals__approvalId__decision_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/snippets": {
         parameters: {
             query?: never;
@@ -2902,7 +2962,7 @@ export interface components {
             hasSecret: boolean;
             prices: components["schemas"]["AgentPrices"] | null;
             /** Approvalpolicy */
-            approvalPolicy: components["schemas"]["AgentApproval"][];
+            approvalPolicy: components["schemas"]["ApprovalRule"][];
             /**
              * Settings
              * @description null for callers with READ alone.
@@ -2918,20 +2978,6 @@ export interface components {
             mcpServers: {
                 [key: string]: unknown;
             }[] | null;
-        };
-        /** AgentApproval */
-        AgentApproval: {
-            /**
-             * Tool
-             * @description A glob over names of tools.
-             */
-            tool: string;
-            /**
-             * By
-             * @description Who decides: sender, who wrote the message.
-             * @default sender
-             */
-            by?: string;
         };
         /** AgentBody */
         AgentBody: {
@@ -2984,7 +3030,7 @@ export interface components {
              * Approvalpolicy
              * @description Tools of a model for whose use somebody decides, whatever they say themselves.
              */
-            approvalPolicy?: components["schemas"]["AgentApproval"][] | null;
+            approvalPolicy?: components["schemas"]["ApprovalRule"][] | null;
         };
         /** AgentExchange */
         AgentExchange: {
@@ -3101,6 +3147,100 @@ export interface components {
              */
             status: "ok";
         };
+        /** Approval */
+        Approval: {
+            /** Id */
+            id: number;
+            /**
+             * State
+             * @description `expired`: nobody decided in time; the tool is not used.
+             * @enum {string}
+             */
+            state: "waiting" | "approved" | "rejected" | "expired";
+            /** Tool */
+            tool: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /**
+             * Approver
+             * @description Who decides, beside admins: user:ID or team:ID.
+             */
+            approver: string;
+            /**
+             * Resource
+             * @description Who wants to use the tool.
+             */
+            resource: string;
+            /** Instanceid */
+            instanceId: number;
+            /** Sessionid */
+            sessionId: string;
+            /**
+             * Messageid
+             * @description The message that led to it.
+             */
+            messageId: string;
+            /**
+             * Sender
+             * @description Who wrote that message.
+             */
+            sender: string;
+            /**
+             * Text
+             * @description Its text.
+             */
+            text: string;
+            /** Askedat */
+            askedAt: string;
+            /** Expiresat */
+            expiresAt: string;
+            /**
+             * Decidedby
+             * @description The user who decided; empty if nobody has.
+             */
+            decidedBy: string;
+            /** Decidedat */
+            decidedAt: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /** ApprovalList */
+        ApprovalList: {
+            /** Approvals */
+            approvals: components["schemas"]["Approval"][];
+            /** Next */
+            next: number | null;
+        };
+        /**
+         * ApprovalRule
+         * @description A rule of an approval policy.
+         */
+        ApprovalRule: {
+            /**
+             * Tool
+             * @description A glob over names of tools.
+             */
+            tool: string;
+            /**
+             * By
+             * @description Who decides: sender, who wrote the message, user:ID or team:ID.
+             * @default sender
+             */
+            by?: string;
+            /**
+             * Minutes
+             * @description How long a user or a team has, at most 10080; 1440 if it is left out.
+             */
+            minutes?: number | null;
+        };
+        /**
+         * ApprovalState
+         * @description Which approvals a list holds.
+         * @enum {string}
+         */
+        ApprovalState: "waiting" | "decided";
         /** AskAnswer */
         AskAnswer: {
             /**
@@ -3495,6 +3635,11 @@ export interface components {
              * @description Present only where it is true: people are asked whether an answer helped.
              */
             feedback?: boolean;
+            /**
+             * Approvalpolicy
+             * @description Present only where it is set: who decides before a tool is used.
+             */
+            approvalPolicy?: components["schemas"]["ApprovalRule"][];
         };
         /** ChannelStatus */
         ChannelStatus: {
@@ -3911,6 +4056,11 @@ export interface components {
              */
             feedback?: boolean | null;
             /**
+             * Approvalpolicy
+             * @description At most 50 rules: who decides before a tool is used; of each tool the first that fits.
+             */
+            approvalPolicy?: components["schemas"]["ApprovalRule"][] | null;
+            /**
              * Channelid
              * @description Channel definition id.
              */
@@ -4219,6 +4369,20 @@ export interface components {
              * @description JSON, as it was handed to the channel.
              */
             payload: string;
+        };
+        /** DecideApproval */
+        DecideApproval: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "approved" | "rejected";
+            /**
+             * Reason
+             * @description The sender reads it.
+             * @default
+             */
+            reason?: string;
         };
         /** DeletedInstance */
         DeletedInstance: {
@@ -6564,7 +6728,7 @@ export interface components {
             decision: ("approved" | "approved_for_session" | "rejected" | "expired" | "withdrawn") | null;
             /**
              * Decider
-             * @description Who decided.
+             * @description Who decided, or is asked to: user:ID or team:ID.
              */
             decider: string | null;
             /**
@@ -6697,6 +6861,11 @@ export interface components {
              * @description Ask people whether an answer helped.
              */
             feedback?: boolean | null;
+            /**
+             * Approvalpolicy
+             * @description At most 50 rules: who decides before a tool is used; of each tool the first that fits.
+             */
+            approvalPolicy?: components["schemas"]["ApprovalRule"][] | null;
             /** Config */
             config: {
                 [key: string]: unknown;
@@ -8054,6 +8223,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageTimeline"];
+                };
+            };
+        };
+    };
+    list_approvals_api_agent_approvals_get: {
+        parameters: {
+            query?: {
+                /** @description waiting or decided; without it all. */
+                state?: components["schemas"]["ApprovalState"] | null;
+                /** @description How many, 1 to 200. */
+                limit?: number;
+                /** @description The value of `next` in the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+        };
+    };
+    get_approval_api_agent_approvals__approvalId__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an approval. */
+                approvalId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    decide_approval_api_agent_approvals__approvalId__decision_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an approval. */
+                approvalId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideApproval"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
                 };
             };
         };

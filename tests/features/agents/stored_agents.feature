@@ -189,6 +189,16 @@ Feature: Agents that users set up themselves
       When somebody writes "yes"
       Then the tool was used once
 
+    Scenario: A tool about which a user decides
+      Given ann has the agent "Helper" of a model that refunds, and bob decides about "refund*"
+      And ann's instance is bound to "agent::helper"
+      When somebody writes "Give me my money back"
+      Then the answer says that "refund_order" needs an approval
+      When somebody writes "yes"
+      Then the tool was not used
+      When bob approves it
+      Then the tool was used once
+
   Rule: A test tells what the answer cost
 
     @grpc
@@ -223,7 +233,7 @@ Feature: Agents that users set up themselves
         | a base of others                    | knowledge: names base 4711                             |
         | a tool without address              | tools[0].url: is missing                               |
         | a price below zero                  | prices.input: must be from 0                           |
-        | an approver of a team               | approvalPolicy[0].by: must be                          |
+        | an approver who does not exist      | approvalPolicy[0].by: there is no team:3               |
         | an id that is no slug               | resourceId: must be agent::                            |
         | the id of a built-in                | resourceId: names a built-in                           |
 

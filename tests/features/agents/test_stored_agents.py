@@ -49,7 +49,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "a base of others": {**MODEL, "knowledge": [4711]},
     "a tool without address": {**MODEL, "tools": [{"name": "t"}]},
     "a price below zero": {**MODEL, "prices": {"input": -1, "output": 1, "currency": "EUR"}},
-    "an approver of a team": {**MODEL, "approvalPolicy": [{"tool": "*", "by": "team:3"}]},
+    "an approver who does not exist": {**MODEL, "approvalPolicy": [{"tool": "*", "by": "team:3"}]},
     "an id that is no slug": {**HTTP, "resourceId": "agent::Not a slug"},
     "the id of a built-in": {**HTTP, "resourceId": "agent::echo"},
 }
@@ -227,6 +227,21 @@ def has_refunds(scene: Scene, name: str, tool: str) -> None:
     scene.server.calls_tool = True
     refund = {"name": "refund_order", "url": f"{scene.url}/refund", "confirm": False}
     scene.of_model(name, tools=[refund], approvalPolicy=[{"tool": tool, "by": "sender"}])
+
+
+@given(parsers.parse('ann has the agent "{name}" of a model that refunds, and bob decides about "{tool}"'))
+def bob_decides(scene: Scene, name: str, tool: str) -> None:
+    scene.server.calls_tool = True
+    scene.ask("GET", "/api/agent/me", "bob")
+    refund = {"name": "refund_order", "url": f"{scene.url}/refund", "confirm": False}
+    scene.of_model(name, tools=[refund], approvalPolicy=[{"tool": tool, "by": "user:bob"}])
+
+
+@when("bob approves it")
+def bob_approves(scene: Scene) -> None:
+    approval = scene.ask("GET", "/api/agent/approvals", "bob").json()["approvals"][-1]
+    path = f"/api/agent/approvals/{approval['id']}/decision"
+    assert scene.ask("POST", path, "bob", {"decision": "approved"}).status_code == 200
 
 
 @given(
@@ -507,10 +522,20 @@ def asks_for(scene: Scene, tool: str) -> None:
     assert scene.server.used == 0
 
 
+@then(parsers.parse('the answer says that "{tool}" needs an approval'))
+def waits(scene: Scene, tool: str) -> None:
+    assert f"{tool} needs an approval" in scene.server.answers[-1].replace("`", "")
+
+
+@then("the tool was not used")
+def not_used(scene: Scene) -> None:
+    assert scene.server.used == 0
+
+
 @then("the tool was used once")
 def used_once(scene: Scene) -> None:
+    until(lambda: scene.server.answers[-1].endswith("Done"), "the sender has the answer")
     assert scene.server.used == 1
-    assert scene.server.answers[-1] == "Done"
 
 
 @then(parsers.parse("the test cost {cost:f} EUR"))

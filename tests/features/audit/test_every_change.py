@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from adapters.rpc.tables import SERVICES
+from domain.confirmations.requests import ApprovalRequest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 from tests.features.verification.conftest import BASE as VERIFICATION
@@ -72,6 +74,32 @@ class Scene:
 
     def snippet(self) -> int:
         return int(self.ask("POST", SNIPPETS, json={"name": "s", "text": "t"}).json()["id"])
+
+    def approval(self) -> int:
+        instance = self.instance()
+
+        async def ask() -> int:
+            now = self.world.container.clock().now()
+            request = ApprovalRequest(
+                instance_id=instance,
+                session_id="s1",
+                inbox_id=self.number(),
+                request_id="r1",
+                resource="agent::shop_0",
+                tool="refund",
+                parameters={},
+                approver="user:ann",
+                sender="Ada",
+                original="money back",
+                asked_at=now,
+                expires_at=now + timedelta(days=1),
+                secret="s",
+            )
+            stored = await self.world.container.storage().approvals.add(request)
+            assert stored is not None
+            return stored.id
+
+        return self.world.run(ask())
 
     def instance(self, channel: str = "http-webhook", **config: Any) -> int:
         body = {"channelId": channel, "channelName": f"n{self.number()}", "config": config}
@@ -355,6 +383,10 @@ CHANGES: dict[str, tuple[str, Prepare]] = {
     "CreateSnippet": ("snippet.created", _call("POST", SNIPPETS, json={"name": "s", "text": "t"})),
     "ChangeSnippet": ("snippet.changed", _on("snippet", "PUT", SNIPPETS + "/{}", json={"text": "u"})),
     "DeleteSnippet": ("snippet.deleted", _on("snippet", "DELETE", SNIPPETS + "/{}")),
+    "DecideApproval": (
+        "approval.decided",
+        _on("approval", "POST", "/api/agent/approvals/{}/decision", json={"decision": "rejected"}),
+    ),
     "RerunMessage": ("message.replayed", _in_instance("failed", "POST", "/messages/in-{}/rerun")),
     "EraseConversation": ("conversation.erased", _conversation("DELETE", "")),
     "RemoveIdentity": ("identity.removed", _identity),

@@ -120,6 +120,8 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
     for method, template, schema, example in bodies(rest):
         if "{personId}" in template:
             continue  # an empty name takes back what was set by hand: the tests of people send hostile ones
+        if "{approvalId}" in template:
+            continue  # there is none, and who may decide is looked at before a reason: approvals.feature has faults
         if "{publicId}" in template:
             continue  # visitors may not call so often; the tests of the web chat send them hostile bodies
         path = re.sub(r"\{\w+\}", lambda match: str(path_of[match[0]]), template)

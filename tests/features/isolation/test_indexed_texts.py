@@ -7,6 +7,7 @@ import json
 import random
 import string
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, Identity, OptOut, Sender, SessionAlias
+from domain.confirmations.requests import ApprovalRequest
 from domain.delivery.model import send_request
 from domain.feedback.model import Rating, Voter
 from domain.routing.model import AgentTask, Confirmation, ResourceKind, RunRequest, RunResult
@@ -270,6 +272,26 @@ def task_of_agent(scene: Scene, text: str) -> None:
     )
 
 
+def approval_of_colleague(scene: Scene, text: str) -> None:
+    now = scene.world.container.clock().now()
+    request = ApprovalRequest(
+        instance_id=scene.hook(),
+        session_id=text,
+        inbox_id=1,
+        request_id=text,
+        resource=text,
+        tool=text,
+        parameters={text: text},
+        approver="user:ann",
+        sender=text,
+        original=text,
+        asked_at=now,
+        expires_at=now + timedelta(days=1),
+        secret="s",
+    )
+    scene.world.run(scene.world.container.storage().approvals.add(request))
+
+
 def question(scene: Scene, text: str) -> None:
     scene.post(scene.hook(), "ask me", text)
 
@@ -467,6 +489,9 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "blob.key": (file_of_words,),
     "budget.created_by": (budget,),
     "budget.currency": CODES,
+    "approval_request.approver": BOUNDED,
+    "approval_request.request_id": (approval_of_colleague,),
+    "approval_request.session_key": (approval_of_colleague,),
     "budget.scope": OUTSIDE_NONE,
     "budget.subject": (budget,),
     "channel_instance.channel_id": (instance_fields,),
@@ -555,6 +580,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
 }
 WAYS = sorted({way for ways in PATHS.values() for way in ways if callable(way)}, key=lambda way: way.__name__)
 KEPT = {
+    approval_of_colleague: "approval_request.session_key",
     anonymous_sender: "access_notice.external_id",
     model_session: "chat_history.session_key",
     session_id: "inbox.session_key",

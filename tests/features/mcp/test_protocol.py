@@ -236,6 +236,7 @@ def test_each_tool_says_what_it_takes_gives_and_changes(world: McpWorld) -> None
         "send_message",
         "change_conversation",
         "add_note",
+        "decide_approval",
     ]
     for tool in tools:
         assert tool.title

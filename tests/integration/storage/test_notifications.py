@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from adapters.outbound.storage.approvals import PostgresApprovals
 from adapters.outbound.storage.notifications import SQL, PostgresNotifications, note_one
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention, Times
@@ -83,9 +84,9 @@ class Scene:
             return SimpleNamespace(id=instance_id, user_id="ann", exists=True)
 
         sender = cast(Any, self.sender)
-        instances = cast(Any, SimpleNamespace(find=find))
+        instances, approvals = cast(Any, SimpleNamespace(find=find)), PostgresApprovals(self.database)
         return NotificationDelivery(
-            self.store, self.users, instances, sender, sender, self.clock, "https://bots.example"
+            self.store, self.users, instances, sender, approvals, sender, self.clock, "https://bots.example"
         )
 
     async def count(self, table: str = "notification") -> int:

@@ -19,6 +19,7 @@ MOVES = {
     "chat_history",
     "resource_state",
     "agent_task",
+    "approval_request",
     "tool_confirmation",
     "tool_approval",
     "session_alias",

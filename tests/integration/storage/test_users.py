@@ -7,9 +7,19 @@ from adapters.outbound.storage.users import HELD, OWNED, PostgresUsers
 from domain.refusals import Conflict
 from tests.support.database import an_instance
 
-NAMING = ("user_id", "owner", "created_by", "requested_by", "assignee", "held_by", "uploaded_by")
+NAMING = (
+    "user_id",
+    "owner",
+    "created_by",
+    "requested_by",
+    "assignee",
+    "held_by",
+    "uploaded_by",
+    "decided_by",
+)
 """Names of columns that hold the id of a user."""
 KEPT = {
+    "approval_request.decided_by": "tells who decided",
     "api_key.created_by": "tells who made the key of somebody else",
     "audit_entry.user_id": "the log outlives users",
     "event_log.user_id": "events go by age",

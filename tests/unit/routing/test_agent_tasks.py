@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from domain.channels.answers import Answer
+from domain.conversations.results import ResultService
 from domain.conversations.sending import SendingService
 from domain.instances.model import Activity
 from domain.refusals import Conflict, PlatformAway, Refusal
@@ -37,9 +38,8 @@ class Parts:
         self.sent: list[tuple[str, str]] = []
         self.failures: list[str] = []
         whole = cast(Any, self)
-        self.service = AgentTaskService(
-            whole, self.poll, whole, whole, whole, cast(SendingService, self), whole, whole
-        )
+        results = ResultService(whole, whole, cast(SendingService, self))
+        self.service = AgentTaskService(whole, self.poll, whole, results, whole, whole)
 
     async def lease_due(self) -> Sequence[AgentTask]:
         return [self.task]
@@ -76,7 +76,7 @@ def plain_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     class Channel:
         forwarding = None
 
-    monkeypatch.setattr("domain.routing.agent_tasks.known_channel", lambda *_: Channel())
+    monkeypatch.setattr("domain.conversations.results.known_channel", lambda *_: Channel())
 
 
 async def polled(parts: Parts) -> Parts:

@@ -164,6 +164,7 @@ def build(
     email = Email(mailboxes, watcher, submission, dependencies.clock)
     return Channel(
         definition=DEFINITION,
+        first_line_decides=True,
         config=CONFIG,
         target=TARGET,
         sender=email,

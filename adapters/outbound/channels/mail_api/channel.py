@@ -115,6 +115,7 @@ def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget
     channel = GmailChannel(api, gmail, dependencies.clock)
     return Channel(
         definition=DEFINITION,
+        first_line_decides=True,
         addresses=(BASE, TOKEN_URL),
         config=CONFIG,
         target=TARGET,

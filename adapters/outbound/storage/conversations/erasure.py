@@ -39,6 +39,7 @@ REST = (
     "delete_web_chat",
     "delete_confirmations",
     "delete_approvals",
+    "delete_approval_requests",
     "delete_feedback",
     "delete_report_events",
     "delete_report_people",
@@ -56,6 +57,7 @@ REST = (
 
 
 EXPIRED = (
+    "delete_approval_requests",
     "delete_feedback",
     "delete_report_events",
     "delete_notification_causes",

@@ -127,6 +127,10 @@ DELETE FROM tool_confirmation WHERE {{ of_session }}
 -- name: delete_approvals
 DELETE FROM tool_approval WHERE {{ of_session }}
 
+-- name: delete_approval_requests
+-- Index `approval_request_by_session`.
+DELETE FROM approval_request WHERE {{ of_session }}
+
 -- name: delete_feedback
 -- Index `feedback_by_session`.
 DELETE FROM feedback WHERE {{ of_session }}

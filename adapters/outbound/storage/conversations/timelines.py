@@ -60,6 +60,21 @@ class _Question(NamedTuple):
     expires_at: datetime
 
 
+class _Approval(NamedTuple):
+    inbox_id: int
+    detail: str
+    approver: str
+    decision: str | None
+    decided_by: str
+    reason: str
+    asked_at: datetime
+    decided_at: datetime | None
+
+    @property
+    def tool(self) -> str:
+        return str(orjson.loads(self.detail)["tool"])
+
+
 class _Outbound(NamedTuple):
     """An outbound message of one; `id` and all fields after it are None if a call took the answer."""
 
@@ -79,18 +94,10 @@ class _Outbound(NamedTuple):
 async def timelines_of(
     database: Database, instance_id: int, messages: Sequence[MessageId]
 ) -> Sequence[Timeline]:
-    """Three statements, however many messages there are."""
+    """Four statements, however many messages there are."""
     rows = {kind: [id.row for id in messages if id.kind is kind] for kind in MessageKind}
     inbound = rows[MessageKind.INBOUND]
-    steps: dict[MessageId, Sequence[Step]] = {}
-    if inbound:
-        asked: defaultdict[int, list[_Question]] = defaultdict(list)
-        for row in await database.fetch(SQL["questions_of_timeline"], (inbound, instance_id)):
-            question = _Question(*row)
-            asked[question.asked_by].append(question)
-        for row in await database.fetch(SQL["events_of_timeline"], (inbound, instance_id)):
-            event = _Event(*row)
-            steps[MessageId(MessageKind.INBOUND, event.id)] = [*_event_steps(event, asked[event.id])]
+    steps = await _of_events(database, instance_id, inbound) if inbound else {}
     if len(inbound) < len(messages):
         answers, sends = rows[MessageKind.ANSWER], rows[MessageKind.SENT_FIRST]
         parameters = {"answers": answers, "sends": sends, "instance": instance_id}
@@ -100,7 +107,28 @@ async def timelines_of(
     return [Timeline(str(id), steps[id]) for id in messages if id in steps]
 
 
-def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step]:
+async def _of_events(
+    database: Database, instance_id: int, inbound: Sequence[int]
+) -> dict[MessageId, Sequence[Step]]:
+    asked: defaultdict[int, list[_Question]] = defaultdict(list)
+    for row in await database.fetch(SQL["questions_of_timeline"], (inbound, instance_id)):
+        question = _Question(*row)
+        asked[question.asked_by].append(question)
+    approvals: defaultdict[int, list[_Approval]] = defaultdict(list)
+    for row in await database.fetch(SQL["approvals_of_timeline"], (inbound, instance_id)):
+        approval = _Approval(*row)
+        approvals[approval.inbox_id].append(approval)
+    rows = await database.fetch(SQL["events_of_timeline"], (inbound, instance_id))
+    events = [_Event(*row) for row in rows]
+    return {
+        MessageId(MessageKind.INBOUND, event.id): [*_event_steps(event, asked[event.id], approvals[event.id])]
+        for event in events
+    }
+
+
+def _event_steps(
+    event: _Event, questions: Sequence[_Question], approvals: Sequence[_Approval]
+) -> Iterator[Step]:
     yield Step(kind=StepKind.RECEIVED, at=event.received_at)
     provenance = provenance_from_beginning(event.beginning)
     if provenance or event.by_resource or questions or event.failures:
@@ -111,12 +139,36 @@ def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step
         yield from _asked(asked, provenance) if provenance else [asked]
     for question in questions:
         yield from _question_steps(question)
+    yield from map(_approval_asked, approvals)
+    yield from _outcome_steps(event)
+    yield from filter(None, map(_approval_decided, approvals))
+
+
+def _outcome_steps(event: _Event) -> Iterator[Step]:
     if event.status == EventStatus.FAILED:
         yield Step(kind=StepKind.FAILED, at=event.finished_at, reason=event.error)
     elif event.status == EventStatus.DONE:
         yield Step(kind=StepKind.ANSWERED if event.is_answered else StepKind.DONE, at=event.finished_at)
     if event.change:
         yield Step(kind=StepKind.CHANGED, at=event.finished_at, change=event.change)
+
+
+def _approval_asked(approval: _Approval) -> Step:
+    return Step(kind=StepKind.TOOL_ASKED, at=approval.asked_at, tool=approval.tool, decider=approval.approver)
+
+
+def _approval_decided(approval: _Approval) -> Step | None:
+    """None as long as nobody has decided."""
+    if approval.decision is None:
+        return None
+    return Step(
+        kind=StepKind.TOOL_DECIDED,
+        at=approval.decided_at,
+        tool=approval.tool,
+        decision=approval.decision if approval.decided_by else "expired",
+        decider=approval.decided_by or None,
+        reason=approval.reason or None,
+    )
 
 
 def _asked(step: Step, provenance: Provenance) -> Iterator[Step]:

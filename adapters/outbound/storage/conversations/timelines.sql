@@ -13,6 +13,11 @@ FROM inbox WHERE id = ANY(%s) AND instance_id = %s AND event <> '{}'
 SELECT asked_by, detail, decision, decider, decided_at, closed_at, expires_at
 FROM tool_confirmation WHERE asked_by = ANY(%s) AND instance_id = %s ORDER BY expires_at
 
+-- name: approvals_of_timeline
+-- Index `approval_request_of_run`.
+SELECT inbox_id, detail, approver, decision, decided_by, reason, asked_at, decided_at
+FROM approval_request WHERE inbox_id = ANY(%s) AND instance_id = %s ORDER BY id
+
 {% set part = 'o.id, o.status, o.attempts, o.last_error, o.next_attempt_at, o.finished_at, o.delivery_state, o.ref' %}
 
 -- name: parts_of_timeline

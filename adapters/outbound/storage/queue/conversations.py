@@ -19,7 +19,9 @@ from adapters.outbound.storage.queue.inbox import echo_columns
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from adapters.outbound.storage.usage import PostgresUsage, usage_json
+from domain.channels.answers import Answer
 from domain.channels.messages import Merge
+from domain.conversations.forms import FormUpdate
 from domain.conversations.model import answer_to
 from domain.events import EventKind
 from domain.usage.model import RunUsage
@@ -261,6 +263,24 @@ class PostgresConversations:
     async def postpone(self, key: QueueKey, delay: float) -> None:
         await self.release(key, delay)
         asyncio.get_running_loop().call_later(delay, self._wakeups.inbound)
+
+    @retried
+    async def note(
+        self,
+        key: QueueKey,
+        inbox_id: int,
+        answer: Answer,
+        form_update: FormUpdate | None,
+        handler_minutes: int | None,
+    ) -> None:
+        place = QueueKey(key.instance_id, codec.key_of(key.session_key))
+        outcome = EventOutcome(place, inbox_id, {}, answer=answer, form_update=form_update)
+        async with self._database.transaction() as connection:
+            for statement, note in _notes(outcome):
+                await connection.execute(SQL[statement], note)
+            if handler_minutes is not None:
+                where = {"instance": place.instance_id, "session": place.session_key}
+                await connection.execute(SQL["hand_over_conversation"], {**where, "minutes": handler_minutes})
 
     async def close(self) -> None:
         await self._batcher.close()

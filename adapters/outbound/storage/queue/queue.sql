@@ -786,6 +786,21 @@ WITH before AS (
 )
 SELECT FROM held
 
+-- name: hand_over_conversation
+-- A resource asks for a person. Primary key.
+WITH held AS (
+    UPDATE queue SET held_until = greatest(held_until, now() + make_interval(mins => %(minutes)s)),
+        handler_minutes = %(minutes)s,
+        due_at = CASE WHEN owner IS NULL
+            THEN greatest(due_at, held_until, now() + make_interval(mins => %(minutes)s)) ELSE due_at END
+    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+    RETURNING instance_id, session_key
+), logged AS (
+    {{ log("'conversation.handler'", "held", "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text",
+        ref="NULL::bigint") }}
+)
+SELECT FROM held
+
 -- name: change_conversation
 -- NULL leaves a column as it is; '' and '{}' empty it. Who has the conversation passes it on with the assignee: a user has
 -- it from then on, with a team or nobody it wants a person. Primary key.

@@ -385,21 +385,33 @@ class Confirmation(_message.Message):
 
     TOOL_FIELD_NUMBER: _builtins.int
     PARAMETERS_JSON_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    MINUTES_FIELD_NUMBER: _builtins.int
     tool: _builtins.str
     """Name of the tool, shown to the person."""
     parameters_json: _builtins.str
     """The tool's parameters as a JSON object."""
+    by: _builtins.str
+    """Who decides: "sender" (also if it is empty), "user:ID" or "team:ID". A policy of the instance or the agent may only
+    be stricter: one user before a team before the sender.
+    """
+    minutes: _builtins.int
+    """How long a user or a team has, up to a week; a day if it is not set."""
     def __init__(
         self,
         *,
         tool: _builtins.str = ...,
         parameters_json: _builtins.str = ...,
+        by: _builtins.str = ...,
+        minutes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_minutes", b"_minutes", "minutes", b"minutes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["parameters_json", b"parameters_json", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_minutes", b"_minutes", "by", b"by", "minutes", b"minutes", "parameters_json", b"parameters_json", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__minutes: _TypeAlias = _typing.Literal["minutes"]  # noqa: Y015
+    _WhichOneofArgType__minutes: _TypeAlias = _typing.Literal["_minutes", b"_minutes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__minutes) -> _WhichOneofReturnType__minutes | None: ...
 
 Global___Confirmation: _TypeAlias = Confirmation  # noqa: Y015
 

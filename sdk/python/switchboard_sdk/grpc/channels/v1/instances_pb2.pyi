@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from switchboard_sdk.grpc.downstream.v1 import agents_pb2 as _agents_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -41,6 +42,7 @@ class Instance(_message.Message):
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
     PERMISSION_LEVEL_FIELD_NUMBER: _builtins.int
+    APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Id of the channel instance."""
     channel_id: _builtins.str
@@ -79,6 +81,10 @@ class Instance(_message.Message):
     def fallback(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Resource ids that are asked in turn where a resource fails."""
 
+    @_builtins.property
+    def approval_policy(self) -> _containers.RepeatedCompositeFieldContainer[_agents_pb2.ApprovalRule]:
+        """Who decides about tools; of each tool the first rule that fits."""
+
     def __init__(
         self,
         *,
@@ -99,10 +105,11 @@ class Instance(_message.Message):
         fallback: _abc.Iterable[_builtins.str] | None = ...,
         feedback: _builtins.bool = ...,
         permission_level: _builtins.int = ...,
+        approval_policy: _abc.Iterable[_agents_pb2.ApprovalRule] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "permission_level", b"permission_level", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "approval_policy", b"approval_policy", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "permission_level", b"permission_level", "public_id", b"public_id", "routes", b"routes", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -390,6 +397,7 @@ class CreateInstanceRequest(_message.Message):
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
+    APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
     """Id of the channel's definition, such as "workspace-chat"."""
     channel_name: _builtins.str
@@ -410,6 +418,10 @@ class CreateInstanceRequest(_message.Message):
     def fallback(self) -> Global___ResourceIds:
         """At most 5. Where `id` names an instance and this is not set, its fallback stays."""
 
+    @_builtins.property
+    def approval_policy(self) -> _agents_pb2.ApprovalRuleList:
+        """At most 50. Where `id` names an instance and this is not set, its policy stays."""
+
     def __init__(
         self,
         *,
@@ -421,10 +433,11 @@ class CreateInstanceRequest(_message.Message):
         routes: Global___Routes | None = ...,
         fallback: Global___ResourceIds | None = ...,
         feedback: _builtins.bool | None = ...,
+        approval_policy: _agents_pb2.ApprovalRuleList | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "approval_policy", b"approval_policy", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "_id", b"_id", "approval_policy", b"approval_policy", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "id", b"id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -454,6 +467,7 @@ class UpdateInstanceRequest(_message.Message):
     ROUTES_FIELD_NUMBER: _builtins.int
     FALLBACK_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
+    APPROVAL_POLICY_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     """Id of the channel instance."""
     config_json: _builtins.str
@@ -472,6 +486,10 @@ class UpdateInstanceRequest(_message.Message):
     def fallback(self) -> Global___ResourceIds:
         """Not set: it stays. An empty list takes it away."""
 
+    @_builtins.property
+    def approval_policy(self) -> _agents_pb2.ApprovalRuleList:
+        """Not set: it stays. An empty list takes it away."""
+
     def __init__(
         self,
         *,
@@ -482,10 +500,11 @@ class UpdateInstanceRequest(_message.Message):
         routes: Global___Routes | None = ...,
         fallback: Global___ResourceIds | None = ...,
         feedback: _builtins.bool | None = ...,
+        approval_policy: _agents_pb2.ApprovalRuleList | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "routes", b"routes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "approval_policy", b"approval_policy", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "routes", b"routes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "instance_id", b"instance_id", "routes", b"routes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_feedback", b"_feedback", "approval_policy", b"approval_policy", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "fallback", b"fallback", "feedback", b"feedback", "instance_id", b"instance_id", "routes", b"routes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__channel_name: _TypeAlias = _typing.Literal["channel_name"]  # noqa: Y015
     _WhichOneofArgType__channel_name: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name"]  # noqa: Y015

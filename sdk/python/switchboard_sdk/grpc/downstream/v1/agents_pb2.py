@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchboard_sdk.grpc.downstream.v1 import resources_pb2 as switchboard_dot_downstream_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/downstream/v1/agents.proto\x12\x19switchboard.downstream.v1\x1a)switchboard/downstream/v1/resources.proto\"!\n\nObjectList\x12\x13\n\x0bvalues_json\x18\x01 \x03(\t\"\x1a\n\x08\x42\x61seList\x12\x0e\n\x06values\x18\x01 \x03(\x03\"9\n\x06Prices\x12\r\n\x05input\x18\x01 \x01(\x01\x12\x0e\n\x06output\x18\x02 \x01(\x01\x12\x10\n\x08\x63urrency\x18\x03 \x01(\t\"(\n\x0c\x41pprovalRule\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\n\n\x02\x62y\x18\x02 \x01(\t\"K\n\x10\x41pprovalRuleList\x12\x37\n\x06values\x18\x01 \x03(\x0b\x32\'.switchboard.downstream.v1.ApprovalRule\"\xa0\x04\n\x05\x41gent\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x13\n\x0bresource_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\r\n\x05owner\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x11\n\tknowledge\x18\x06 \x03(\x03\x12\x0f\n\x07trusted\x18\x07 \x01(\x08\x12\r\n\x05level\x18\x08 \x01(\x05\x12\r\n\x05\x66\x61ult\x18\t \x01(\t\x12\x15\n\rcreated_at_us\x18\n \x01(\x03\x12\x15\n\rupdated_at_us\x18\x0b \x01(\x03\x12\x12\n\nhas_secret\x18\x0c \x01(\x08\x12\x1a\n\rsettings_json\x18\r \x01(\tH\x00\x88\x01\x01\x12\x39\n\x05tools\x18\x0e \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x01\x88\x01\x01\x12?\n\x0bmcp_servers\x18\x0f \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x02\x88\x01\x01\x12\x36\n\x06prices\x18\x10 \x01(\x0b\x32!.switchboard.downstream.v1.PricesH\x03\x88\x01\x01\x12@\n\x0f\x61pproval_policy\x18\x11 \x03(\x0b\x32\'.switchboard.downstream.v1.ApprovalRuleB\x10\n\x0e_settings_jsonB\x08\n\x06_toolsB\x0e\n\x0c_mcp_serversB\t\n\x07_prices\"\xc0\x04\n\x0b\x41gentChange\x12\x11\n\x04name\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x18\n\x0bresource_id\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x11\n\x04kind\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x1a\n\rsettings_json\x18\x04 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06secret\x18\x05 \x01(\tH\x04\x88\x01\x01\x12;\n\tknowledge\x18\x06 \x01(\x0b\x32#.switchboard.downstream.v1.BaseListH\x05\x88\x01\x01\x12\x39\n\x05tools\x18\x07 \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x06\x88\x01\x01\x12?\n\x0bmcp_servers\x18\x08 \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x07\x88\x01\x01\x12\x36\n\x06prices\x18\t \x01(\x0b\x32!.switchboard.downstream.v1.PricesH\x08\x88\x01\x01\x12I\n\x0f\x61pproval_policy\x18\n \x01(\x0b\x32+.switchboard.downstream.v1.ApprovalRuleListH\t\x88\x01\x01\x42\x07\n\x05_nameB\x0e\n\x0c_resource_idB\x07\n\x05_kindB\x10\n\x0e_settings_jsonB\t\n\x07_secretB\x0c\n\n_knowledgeB\x08\n\x06_toolsB\x0e\n\x0c_mcp_serversB\t\n\x07_pricesB\x12\n\x10_approval_policy\" \n\x0c\x41gentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\"^\n\x12UpdateAgentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x36\n\x06\x63hange\x18\x02 \x01(\x0b\x32&.switchboard.downstream.v1.AgentChange\"\x15\n\x13\x44\x65leteAgentResponse\";\n\x16SetAgentTrustedRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0f\n\x07trusted\x18\x02 \x01(\x08\"2\n\x11ListAgentsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"b\n\x12ListAgentsResponse\x12\x30\n\x06\x61gents\x18\x01 \x03(\x0b\x32 .switchboard.downstream.v1.Agent\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"2\n\x10TestAgentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xa8\x03\n\rAgentExchange\x12\x0e\n\x06method\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12U\n\x0frequest_headers\x18\x03 \x03(\x0b\x32<.switchboard.downstream.v1.AgentExchange.RequestHeadersEntry\x12\x14\n\x0crequest_body\x18\x04 \x01(\t\x12\x0e\n\x06status\x18\x05 \x01(\x05\x12W\n\x10response_headers\x18\x06 \x03(\x0b\x32=.switchboard.downstream.v1.AgentExchange.ResponseHeadersEntry\x12\x15\n\rresponse_body\x18\x07 \x01(\t\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0f\n\x07seconds\x18\t \x01(\x01\x1a\x35\n\x13RequestHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x36\n\x14ResponseHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xa4\x01\n\x11TestAgentResponse\x12\x36\n\x06\x61nswer\x18\x01 \x01(\x0b\x32&.switchboard.downstream.v1.TrialAnswer\x12;\n\texchanges\x18\x02 \x03(\x0b\x32(.switchboard.downstream.v1.AgentExchange\x12\x11\n\x04\x63ost\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x07\n\x05_cost\"S\n\x0f\x41gentPermission\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\x05\x12\x14\n\x07team_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\n\n\x08_team_id\"_\n\x1cListAgentPermissionsResponse\x12?\n\x0bpermissions\x18\x01 \x03(\x0b\x32*.switchboard.downstream.v1.AgentPermission\"o\n\x19SetAgentPermissionRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05level\x18\x03 \x01(\x05\x12\x14\n\x07team_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\n\n\x08_team_id\"\x1c\n\x1aSetAgentPermissionResponse2\xbf\x07\n\x0c\x41gentService\x12i\n\nListAgents\x12,.switchboard.downstream.v1.ListAgentsRequest\x1a-.switchboard.downstream.v1.ListAgentsResponse\x12U\n\x08GetAgent\x12\'.switchboard.downstream.v1.AgentRequest\x1a .switchboard.downstream.v1.Agent\x12W\n\x0b\x43reateAgent\x12&.switchboard.downstream.v1.AgentChange\x1a .switchboard.downstream.v1.Agent\x12^\n\x0bUpdateAgent\x12-.switchboard.downstream.v1.UpdateAgentRequest\x1a .switchboard.downstream.v1.Agent\x12\x66\n\x0b\x44\x65leteAgent\x12\'.switchboard.downstream.v1.AgentRequest\x1a..switchboard.downstream.v1.DeleteAgentResponse\x12\x66\n\x0fSetAgentTrusted\x12\x31.switchboard.downstream.v1.SetAgentTrustedRequest\x1a .switchboard.downstream.v1.Agent\x12\x66\n\tTestAgent\x12+.switchboard.downstream.v1.TestAgentRequest\x1a,.switchboard.downstream.v1.TestAgentResponse\x12x\n\x14ListAgentPermissions\x12\'.switchboard.downstream.v1.AgentRequest\x1a\x37.switchboard.downstream.v1.ListAgentPermissionsResponse\x12\x81\x01\n\x12SetAgentPermission\x12\x34.switchboard.downstream.v1.SetAgentPermissionRequest\x1a\x35.switchboard.downstream.v1.SetAgentPermissionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/downstream/v1/agents.proto\x12\x19switchboard.downstream.v1\x1a)switchboard/downstream/v1/resources.proto\"!\n\nObjectList\x12\x13\n\x0bvalues_json\x18\x01 \x03(\t\"\x1a\n\x08\x42\x61seList\x12\x0e\n\x06values\x18\x01 \x03(\x03\"9\n\x06Prices\x12\r\n\x05input\x18\x01 \x01(\x01\x12\x0e\n\x06output\x18\x02 \x01(\x01\x12\x10\n\x08\x63urrency\x18\x03 \x01(\t\"J\n\x0c\x41pprovalRule\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\n\n\x02\x62y\x18\x02 \x01(\t\x12\x14\n\x07minutes\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\n\n\x08_minutes\"K\n\x10\x41pprovalRuleList\x12\x37\n\x06values\x18\x01 \x03(\x0b\x32\'.switchboard.downstream.v1.ApprovalRule\"\xa0\x04\n\x05\x41gent\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x13\n\x0bresource_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\r\n\x05owner\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x11\n\tknowledge\x18\x06 \x03(\x03\x12\x0f\n\x07trusted\x18\x07 \x01(\x08\x12\r\n\x05level\x18\x08 \x01(\x05\x12\r\n\x05\x66\x61ult\x18\t \x01(\t\x12\x15\n\rcreated_at_us\x18\n \x01(\x03\x12\x15\n\rupdated_at_us\x18\x0b \x01(\x03\x12\x12\n\nhas_secret\x18\x0c \x01(\x08\x12\x1a\n\rsettings_json\x18\r \x01(\tH\x00\x88\x01\x01\x12\x39\n\x05tools\x18\x0e \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x01\x88\x01\x01\x12?\n\x0bmcp_servers\x18\x0f \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x02\x88\x01\x01\x12\x36\n\x06prices\x18\x10 \x01(\x0b\x32!.switchboard.downstream.v1.PricesH\x03\x88\x01\x01\x12@\n\x0f\x61pproval_policy\x18\x11 \x03(\x0b\x32\'.switchboard.downstream.v1.ApprovalRuleB\x10\n\x0e_settings_jsonB\x08\n\x06_toolsB\x0e\n\x0c_mcp_serversB\t\n\x07_prices\"\xc0\x04\n\x0b\x41gentChange\x12\x11\n\x04name\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x18\n\x0bresource_id\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x11\n\x04kind\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x1a\n\rsettings_json\x18\x04 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06secret\x18\x05 \x01(\tH\x04\x88\x01\x01\x12;\n\tknowledge\x18\x06 \x01(\x0b\x32#.switchboard.downstream.v1.BaseListH\x05\x88\x01\x01\x12\x39\n\x05tools\x18\x07 \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x06\x88\x01\x01\x12?\n\x0bmcp_servers\x18\x08 \x01(\x0b\x32%.switchboard.downstream.v1.ObjectListH\x07\x88\x01\x01\x12\x36\n\x06prices\x18\t \x01(\x0b\x32!.switchboard.downstream.v1.PricesH\x08\x88\x01\x01\x12I\n\x0f\x61pproval_policy\x18\n \x01(\x0b\x32+.switchboard.downstream.v1.ApprovalRuleListH\t\x88\x01\x01\x42\x07\n\x05_nameB\x0e\n\x0c_resource_idB\x07\n\x05_kindB\x10\n\x0e_settings_jsonB\t\n\x07_secretB\x0c\n\n_knowledgeB\x08\n\x06_toolsB\x0e\n\x0c_mcp_serversB\t\n\x07_pricesB\x12\n\x10_approval_policy\" \n\x0c\x41gentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\"^\n\x12UpdateAgentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x36\n\x06\x63hange\x18\x02 \x01(\x0b\x32&.switchboard.downstream.v1.AgentChange\"\x15\n\x13\x44\x65leteAgentResponse\";\n\x16SetAgentTrustedRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0f\n\x07trusted\x18\x02 \x01(\x08\"2\n\x11ListAgentsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"b\n\x12ListAgentsResponse\x12\x30\n\x06\x61gents\x18\x01 \x03(\x0b\x32 .switchboard.downstream.v1.Agent\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"2\n\x10TestAgentRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xa8\x03\n\rAgentExchange\x12\x0e\n\x06method\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12U\n\x0frequest_headers\x18\x03 \x03(\x0b\x32<.switchboard.downstream.v1.AgentExchange.RequestHeadersEntry\x12\x14\n\x0crequest_body\x18\x04 \x01(\t\x12\x0e\n\x06status\x18\x05 \x01(\x05\x12W\n\x10response_headers\x18\x06 \x03(\x0b\x32=.switchboard.downstream.v1.AgentExchange.ResponseHeadersEntry\x12\x15\n\rresponse_body\x18\x07 \x01(\t\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0f\n\x07seconds\x18\t \x01(\x01\x1a\x35\n\x13RequestHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x36\n\x14ResponseHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xa4\x01\n\x11TestAgentResponse\x12\x36\n\x06\x61nswer\x18\x01 \x01(\x0b\x32&.switchboard.downstream.v1.TrialAnswer\x12;\n\texchanges\x18\x02 \x03(\x0b\x32(.switchboard.downstream.v1.AgentExchange\x12\x11\n\x04\x63ost\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x07\n\x05_cost\"S\n\x0f\x41gentPermission\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\x05\x12\x14\n\x07team_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\n\n\x08_team_id\"_\n\x1cListAgentPermissionsResponse\x12?\n\x0bpermissions\x18\x01 \x03(\x0b\x32*.switchboard.downstream.v1.AgentPermission\"o\n\x19SetAgentPermissionRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05level\x18\x03 \x01(\x05\x12\x14\n\x07team_id\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\n\n\x08_team_id\"\x1c\n\x1aSetAgentPermissionResponse2\xbf\x07\n\x0c\x41gentService\x12i\n\nListAgents\x12,.switchboard.downstream.v1.ListAgentsRequest\x1a-.switchboard.downstream.v1.ListAgentsResponse\x12U\n\x08GetAgent\x12\'.switchboard.downstream.v1.AgentRequest\x1a .switchboard.downstream.v1.Agent\x12W\n\x0b\x43reateAgent\x12&.switchboard.downstream.v1.AgentChange\x1a .switchboard.downstream.v1.Agent\x12^\n\x0bUpdateAgent\x12-.switchboard.downstream.v1.UpdateAgentRequest\x1a .switchboard.downstream.v1.Agent\x12\x66\n\x0b\x44\x65leteAgent\x12\'.switchboard.downstream.v1.AgentRequest\x1a..switchboard.downstream.v1.DeleteAgentResponse\x12\x66\n\x0fSetAgentTrusted\x12\x31.switchboard.downstream.v1.SetAgentTrustedRequest\x1a .switchboard.downstream.v1.Agent\x12\x66\n\tTestAgent\x12+.switchboard.downstream.v1.TestAgentRequest\x1a,.switchboard.downstream.v1.TestAgentResponse\x12x\n\x14ListAgentPermissions\x12\'.switchboard.downstream.v1.AgentRequest\x1a\x37.switchboard.downstream.v1.ListAgentPermissionsResponse\x12\x81\x01\n\x12SetAgentPermission\x12\x34.switchboard.downstream.v1.SetAgentPermissionRequest\x1a\x35.switchboard.downstream.v1.SetAgentPermissionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,43 +43,43 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PRICES']._serialized_start=175
   _globals['_PRICES']._serialized_end=232
   _globals['_APPROVALRULE']._serialized_start=234
-  _globals['_APPROVALRULE']._serialized_end=274
-  _globals['_APPROVALRULELIST']._serialized_start=276
-  _globals['_APPROVALRULELIST']._serialized_end=351
-  _globals['_AGENT']._serialized_start=354
-  _globals['_AGENT']._serialized_end=898
-  _globals['_AGENTCHANGE']._serialized_start=901
-  _globals['_AGENTCHANGE']._serialized_end=1477
-  _globals['_AGENTREQUEST']._serialized_start=1479
-  _globals['_AGENTREQUEST']._serialized_end=1511
-  _globals['_UPDATEAGENTREQUEST']._serialized_start=1513
-  _globals['_UPDATEAGENTREQUEST']._serialized_end=1607
-  _globals['_DELETEAGENTRESPONSE']._serialized_start=1609
-  _globals['_DELETEAGENTRESPONSE']._serialized_end=1630
-  _globals['_SETAGENTTRUSTEDREQUEST']._serialized_start=1632
-  _globals['_SETAGENTTRUSTEDREQUEST']._serialized_end=1691
-  _globals['_LISTAGENTSREQUEST']._serialized_start=1693
-  _globals['_LISTAGENTSREQUEST']._serialized_end=1743
-  _globals['_LISTAGENTSRESPONSE']._serialized_start=1745
-  _globals['_LISTAGENTSRESPONSE']._serialized_end=1843
-  _globals['_TESTAGENTREQUEST']._serialized_start=1845
-  _globals['_TESTAGENTREQUEST']._serialized_end=1895
-  _globals['_AGENTEXCHANGE']._serialized_start=1898
-  _globals['_AGENTEXCHANGE']._serialized_end=2322
-  _globals['_AGENTEXCHANGE_REQUESTHEADERSENTRY']._serialized_start=2213
-  _globals['_AGENTEXCHANGE_REQUESTHEADERSENTRY']._serialized_end=2266
-  _globals['_AGENTEXCHANGE_RESPONSEHEADERSENTRY']._serialized_start=2268
-  _globals['_AGENTEXCHANGE_RESPONSEHEADERSENTRY']._serialized_end=2322
-  _globals['_TESTAGENTRESPONSE']._serialized_start=2325
-  _globals['_TESTAGENTRESPONSE']._serialized_end=2489
-  _globals['_AGENTPERMISSION']._serialized_start=2491
-  _globals['_AGENTPERMISSION']._serialized_end=2574
-  _globals['_LISTAGENTPERMISSIONSRESPONSE']._serialized_start=2576
-  _globals['_LISTAGENTPERMISSIONSRESPONSE']._serialized_end=2671
-  _globals['_SETAGENTPERMISSIONREQUEST']._serialized_start=2673
-  _globals['_SETAGENTPERMISSIONREQUEST']._serialized_end=2784
-  _globals['_SETAGENTPERMISSIONRESPONSE']._serialized_start=2786
-  _globals['_SETAGENTPERMISSIONRESPONSE']._serialized_end=2814
-  _globals['_AGENTSERVICE']._serialized_start=2817
-  _globals['_AGENTSERVICE']._serialized_end=3776
+  _globals['_APPROVALRULE']._serialized_end=308
+  _globals['_APPROVALRULELIST']._serialized_start=310
+  _globals['_APPROVALRULELIST']._serialized_end=385
+  _globals['_AGENT']._serialized_start=388
+  _globals['_AGENT']._serialized_end=932
+  _globals['_AGENTCHANGE']._serialized_start=935
+  _globals['_AGENTCHANGE']._serialized_end=1511
+  _globals['_AGENTREQUEST']._serialized_start=1513
+  _globals['_AGENTREQUEST']._serialized_end=1545
+  _globals['_UPDATEAGENTREQUEST']._serialized_start=1547
+  _globals['_UPDATEAGENTREQUEST']._serialized_end=1641
+  _globals['_DELETEAGENTRESPONSE']._serialized_start=1643
+  _globals['_DELETEAGENTRESPONSE']._serialized_end=1664
+  _globals['_SETAGENTTRUSTEDREQUEST']._serialized_start=1666
+  _globals['_SETAGENTTRUSTEDREQUEST']._serialized_end=1725
+  _globals['_LISTAGENTSREQUEST']._serialized_start=1727
+  _globals['_LISTAGENTSREQUEST']._serialized_end=1777
+  _globals['_LISTAGENTSRESPONSE']._serialized_start=1779
+  _globals['_LISTAGENTSRESPONSE']._serialized_end=1877
+  _globals['_TESTAGENTREQUEST']._serialized_start=1879
+  _globals['_TESTAGENTREQUEST']._serialized_end=1929
+  _globals['_AGENTEXCHANGE']._serialized_start=1932
+  _globals['_AGENTEXCHANGE']._serialized_end=2356
+  _globals['_AGENTEXCHANGE_REQUESTHEADERSENTRY']._serialized_start=2247
+  _globals['_AGENTEXCHANGE_REQUESTHEADERSENTRY']._serialized_end=2300
+  _globals['_AGENTEXCHANGE_RESPONSEHEADERSENTRY']._serialized_start=2302
+  _globals['_AGENTEXCHANGE_RESPONSEHEADERSENTRY']._serialized_end=2356
+  _globals['_TESTAGENTRESPONSE']._serialized_start=2359
+  _globals['_TESTAGENTRESPONSE']._serialized_end=2523
+  _globals['_AGENTPERMISSION']._serialized_start=2525
+  _globals['_AGENTPERMISSION']._serialized_end=2608
+  _globals['_LISTAGENTPERMISSIONSRESPONSE']._serialized_start=2610
+  _globals['_LISTAGENTPERMISSIONSRESPONSE']._serialized_end=2705
+  _globals['_SETAGENTPERMISSIONREQUEST']._serialized_start=2707
+  _globals['_SETAGENTPERMISSIONREQUEST']._serialized_end=2818
+  _globals['_SETAGENTPERMISSIONRESPONSE']._serialized_start=2820
+  _globals['_SETAGENTPERMISSIONRESPONSE']._serialized_end=2848
+  _globals['_AGENTSERVICE']._serialized_start=2851
+  _globals['_AGENTSERVICE']._serialized_end=3810
 # @@protoc_insertion_point(module_scope)

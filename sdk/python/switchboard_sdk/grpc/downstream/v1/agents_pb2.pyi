@@ -105,21 +105,27 @@ class ApprovalRule(_message.Message):
 
     TOOL_FIELD_NUMBER: _builtins.int
     BY_FIELD_NUMBER: _builtins.int
+    MINUTES_FIELD_NUMBER: _builtins.int
     tool: _builtins.str
     """A glob over names of tools."""
     by: _builtins.str
-    """"sender": who wrote the message."""
+    """Who decides: "sender", who wrote the message, "user:ID" or "team:ID"."""
+    minutes: _builtins.int
+    """How long a user or a team has, up to a week; a day if it is not set."""
     def __init__(
         self,
         *,
         tool: _builtins.str = ...,
         by: _builtins.str = ...,
+        minutes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_minutes", b"_minutes", "minutes", b"minutes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_minutes", b"_minutes", "by", b"by", "minutes", b"minutes", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__minutes: _TypeAlias = _typing.Literal["minutes"]  # noqa: Y015
+    _WhichOneofArgType__minutes: _TypeAlias = _typing.Literal["_minutes", b"_minutes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__minutes) -> _WhichOneofReturnType__minutes | None: ...
 
 Global___ApprovalRule: _TypeAlias = ApprovalRule  # noqa: Y015
 
