@@ -83,7 +83,7 @@ class Work:
             storage.instances,
             storage.event_bus,
         )
-        self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
+        self.approvals = ConfirmationService(PostgresConfirmations(database), storage.audit, clock, ids)
         self.shared_limits = PostgresSharedLimits(database, foundation.worker_id)
         self.rate_limiter = RateLimiter(
             self.shared_limits,

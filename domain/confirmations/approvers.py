@@ -7,8 +7,10 @@ from domain.access.model import Caller, Role, Scope, User, UserState
 from domain.access.sharing import needs
 from domain.audit.model import Action
 from domain.confirmations import requests
+from domain.confirmations.model import DecidedMeanwhile
 from domain.confirmations.policy import USER, team_of
 from domain.confirmations.requests import ApprovalRequest, ApprovalState, ApprovalView, Button, view_of
+from domain.conversations.model import message_subject
 from domain.paging import LARGEST_LIMIT, Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal, Unavailable
 from domain.routing.model import APPROVED, REJECTED
@@ -130,17 +132,15 @@ class ApproverService:
             "decision": decision,
             "reason": reason,
             "approver": request.approver,
-            "sender": request.sender,
-            "instanceId": request.instance_id,
-            "sessionId": request.session_id,
+            "message": message_subject(request.instance_id, request.inbox_id),
         }
         try:
             async with self.audit.change(caller, Action.APPROVAL_DECIDED, f"approval:{request.id}", data):
                 now = self.clock.now()
                 decided = await self.store.decide(request.id, decision, user_id, reason, now)
                 if decided is None:
-                    raise _DecidedMeanwhile
-        except _DecidedMeanwhile:
+                    raise DecidedMeanwhile
+        except DecidedMeanwhile:
             return None
         return decided
 
@@ -164,10 +164,6 @@ class ApproverService:
     async def _filter(self, user_id: str) -> ApproverFilter:
         teams = await self.teams.list(user_id, 0, LARGEST_LIMIT)
         return ApproverFilter(user_id, [team.id for team in teams])
-
-
-class _DecidedMeanwhile(Exception):
-    """Undoes the entry of the audit log."""
 
 
 def _already(request: ApprovalRequest) -> str:

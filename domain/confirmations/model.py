@@ -150,6 +150,10 @@ class ApprovalResult:
     notice: str = ""
 
 
+class DecidedMeanwhile(Exception):
+    """A question that is no longer open; ends the transaction of the decision, with its entry in the audit log."""
+
+
 LIFETIME = timedelta(minutes=10)
 SESSION_TIMEOUT = timedelta(hours=24)
 """An approval for the session ends when the session has been silent for so long."""

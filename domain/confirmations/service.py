@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from domain.access.model import Caller
+from domain.audit.model import Action
 from domain.confirmations import model
+from domain.confirmations.policy import SENDER
+from domain.conversations.model import message_subject
 from domain.routing.model import REJECTED
+from ports.audit import Audit
 from ports.conversations import ConfirmationStore
 from ports.system import Clock, Ids
 
@@ -12,6 +17,7 @@ from ports.system import Clock, Ids
 @dataclass(eq=False)
 class ConfirmationService:
     store: ConfirmationStore
+    audit: Audit
     clock: Clock
     ids: Ids
 
@@ -86,7 +92,19 @@ class ConfirmationService:
             decider=received.name,
             decided_at=now,
         )
-        if not await self.store.decide(scope.instance_id, scope.session_id, decided, now):
+        caller = Caller(scope.user_id or "", address=f"instance:{scope.instance_id}")
+        data = {
+            "tool": pending.tool,
+            "parameters": pending.parameters,
+            "decision": decision,
+            "approver": SENDER,
+            "message": message_subject(scope.instance_id, pending.asked_by),
+        }
+        try:
+            async with self.audit.change(caller, Action.APPROVAL_DECIDED, f"confirmation:{pending.id}", data):
+                if not await self.store.decide(scope.instance_id, scope.session_id, decided, now):
+                    raise model.DecidedMeanwhile
+        except model.DecidedMeanwhile:
             return no_longer_open
         return _decided(decided, await self._state(scope))
 

@@ -1,7 +1,7 @@
 """Conversations, their messages and message ids."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -307,9 +307,9 @@ class StepKind(StrEnum):
 class Step:
     """One step of a message. `at` is None where no time is on record. `part`: the number of the outbound message, of
     several into which the channel split it. `reason`: why it failed, or the last try did, or why an approver decided
-    so. `tool`, `decision` and `decider`, who decided or is asked to, are of questions about tools; `platform_id` is
-    what the platform calls the message; `resource`: which one was asked, `route`: why that one, None for the
-    instance's own; `change`: what an answer did to its conversation, in words."""
+    so. `tool`, `parameters`, `decision` and `decider`, who decided or is asked to, are of questions about tools;
+    `platform_id` is what the platform calls the message; `resource`: which one was asked, `route`: why that one, None
+    for the instance's own; `change`: what an answer did to its conversation, in words."""
 
     kind: StepKind
     at: datetime | None = None
@@ -317,6 +317,7 @@ class Step:
     attempts: int | None = None
     reason: str | None = None
     tool: str | None = None
+    parameters: Mapping[str, object] | None = None
     decision: str | None = None
     decider: str | None = None
     next_attempt_at: datetime | None = None
@@ -356,6 +357,11 @@ class MessageId:
 
     def __str__(self) -> str:
         return f"{self.kind}-{self.row}"
+
+
+def message_subject(instance_id: int, inbox_id: int) -> str:
+    """A received message as the audit log names it."""
+    return f"instance:{instance_id}/message:{MessageId(MessageKind.INBOUND, inbox_id)}"
 
 
 def answer_to(inbox_id: int) -> MessageId:

@@ -207,6 +207,9 @@ class TimelineStep(Answer):
     attempts: int | None = Field(description="Tries so far.", examples=[2])
     reason: str | None = Field(description="Why it failed, or the last try did.", examples=["HTTP 503"])
     tool: str | None
+    parameters: dict[str, Any] | None = Field(
+        description="Those that were shown with the question.", examples=[{"order": 4711}], exclude_if=is_none
+    )
     decision: Literal["approved", "approved_for_session", "rejected", "expired", "withdrawn"] | None
     decider: str | None = Field(description="Who decided, or is asked to: user:ID or team:ID.")
     nextAttemptAt: OptionalTimestamp = Field(description="When it is tried again.", examples=[None])

@@ -1153,6 +1153,7 @@ class TimelineStep(TypedDict):
     attempts: int | None
     reason: str | None
     tool: str | None
+    parameters: NotRequired[dict[str, Any] | None]
     decision: Literal["approved", "approved_for_session", "rejected", "expired", "withdrawn"] | None
     decider: str | None
     nextAttemptAt: str | None

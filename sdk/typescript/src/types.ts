@@ -6724,6 +6724,13 @@ export interface components {
             reason: string | null;
             /** Tool */
             tool: string | null;
+            /**
+             * Parameters
+             * @description Those that were shown with the question.
+             */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
             /** Decision */
             decision: ("approved" | "approved_for_session" | "rejected" | "expired" | "withdrawn") | null;
             /**

@@ -34,6 +34,7 @@ Feature: Approvals by colleagues
       Then bob sees no approval
       When ada writes "yes"
       Then the resource is told once that "refund" was approved
+      And the audit log says that the sender approved "refund"
 
     Scenario: The sender does not decide for others
       Given the team Billing decides about "refund"
@@ -115,7 +116,7 @@ Feature: Approvals by colleagues
       And somebody follows the events
       When ada writes "money back"
       And bob rejects it, because "It is broken."
-      Then the audit log says that bob rejected "refund" with its parameters, for ada, because "It is broken."
+      Then the audit log says that bob rejected "refund" with its parameters, because "It is broken."
       And the timeline says that team:Billing was asked and bob rejected it because "It is broken."
       And the events say that "refund" was asked and rejected by bob
 

@@ -339,9 +339,19 @@ def audit(scene: Scene, decision: str, more: str) -> None:
     assert entry["actor"]["userId"] == "bob"
     data = entry["data"]
     assert (data["decision"], data["tool"], data["parameters"]) == (decision, "refund", PARAMETERS)
-    assert data["sender"] == "Ada Lovelace"
+    assert data["message"].startswith(f"instance:{scene.bots['ann']}/message:in-")
+    assert "Ada" not in str(entry)
     if more:
         assert data["reason"] == "It is broken."
+
+
+@then(parsers.parse('the audit log says that the sender {decision} "refund"'))
+def audit_of_sender(scene: Scene, decision: str) -> None:
+    [entry] = scene.do("GET", "/api/agent/audit?action=approval.decided", "admin")["entries"]
+    assert entry["object"].startswith("confirmation:")
+    assert entry["actor"]["userId"] == ""
+    data = entry["data"]
+    assert (data["approver"], data["decision"], data["parameters"]) == ("sender", decision, PARAMETERS)
 
 
 @then('the timeline says that team:Billing was asked and bob rejected it because "It is broken."')
@@ -350,6 +360,7 @@ def timeline(scene: Scene) -> None:
     steps = scene.read(f"{scene.path}/messages/{message['id']}/timeline")["steps"]
     asked, decided = (step for step in steps if step["kind"] in ("tool_asked", "tool_decided"))
     assert (asked["tool"], asked["decider"]) == ("refund", f"team:{scene.teams['Billing']}")
+    assert asked["parameters"] == PARAMETERS
     assert (decided["decision"], decided["decider"]) == ("rejected", "bob")
     assert decided["reason"] == "It is broken."
 

@@ -70,10 +70,6 @@ class _Approval(NamedTuple):
     asked_at: datetime
     decided_at: datetime | None
 
-    @property
-    def tool(self) -> str:
-        return str(orjson.loads(self.detail)["tool"])
-
 
 class _Outbound(NamedTuple):
     """An outbound message of one; `id` and all fields after it are None if a call took the answer."""
@@ -154,7 +150,14 @@ def _outcome_steps(event: _Event) -> Iterator[Step]:
 
 
 def _approval_asked(approval: _Approval) -> Step:
-    return Step(kind=StepKind.TOOL_ASKED, at=approval.asked_at, tool=approval.tool, decider=approval.approver)
+    detail = orjson.loads(approval.detail)
+    return Step(
+        kind=StepKind.TOOL_ASKED,
+        at=approval.asked_at,
+        tool=detail["tool"],
+        parameters=detail["parameters"],
+        decider=approval.approver,
+    )
 
 
 def _approval_decided(approval: _Approval) -> Step | None:
@@ -164,7 +167,7 @@ def _approval_decided(approval: _Approval) -> Step | None:
     return Step(
         kind=StepKind.TOOL_DECIDED,
         at=approval.decided_at,
-        tool=approval.tool,
+        tool=orjson.loads(approval.detail)["tool"],
         decision=approval.decision if approval.decided_by else "expired",
         decider=approval.decided_by or None,
         reason=approval.reason or None,
@@ -182,8 +185,9 @@ def _asked(step: Step, provenance: Provenance) -> Iterator[Step]:
 
 
 def _question_steps(question: _Question) -> Iterator[Step]:
-    tool = orjson.loads(question.detail)["tool"]
-    yield Step(kind=StepKind.TOOL_ASKED, at=question.expires_at - LIFETIME, tool=tool)
+    detail = orjson.loads(question.detail)
+    tool, asked_at = detail["tool"], question.expires_at - LIFETIME
+    yield Step(kind=StepKind.TOOL_ASKED, at=asked_at, tool=tool, parameters=detail["parameters"])
     at, decision = question.decided_at, question.decision
     if decision is None and question.closed_at is not None:
         at = question.closed_at

@@ -499,6 +499,7 @@ class TimelineStep(_message.Message):
     RESOURCE_FIELD_NUMBER: _builtins.int
     ROUTE_FIELD_NUMBER: _builtins.int
     CHANGE_FIELD_NUMBER: _builtins.int
+    PARAMETERS_JSON_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """"received", "asked", "tool_asked", "tool_decided", "answered", "done", "failed" or "changed" of inbound messages;
     "written", "queued", "sent", "delivered", "read" or "dead" of outbound ones.
@@ -527,6 +528,8 @@ class TimelineStep(_message.Message):
     """Of "asked": why that one, such as "route 2, language de"; not set for the instance's own."""
     change: _builtins.str
     """Of "changed": what the answer did to the conversation, such as "assigned to team:support, labelled sale, closed"."""
+    parameters_json: _builtins.str
+    """Of "tool_asked": the parameters that were shown, a JSON object."""
     def __init__(
         self,
         *,
@@ -543,10 +546,11 @@ class TimelineStep(_message.Message):
         resource: _builtins.str | None = ...,
         route: _builtins.str | None = ...,
         change: _builtins.str | None = ...,
+        parameters_json: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_parameters_json", b"_parameters_json", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "parameters_json", b"parameters_json", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_change", b"_change", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_parameters_json", b"_parameters_json", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_resource", b"_resource", "_route", b"_route", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "change", b"change", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "parameters_json", b"parameters_json", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "resource", b"resource", "route", b"route", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_us: _TypeAlias = _typing.Literal["at_us"]  # noqa: Y015
     _WhichOneofArgType__at_us: _TypeAlias = _typing.Literal["_at_us", b"_at_us"]  # noqa: Y015
@@ -560,6 +564,8 @@ class TimelineStep(_message.Message):
     _WhichOneofArgType__decision: _TypeAlias = _typing.Literal["_decision", b"_decision"]  # noqa: Y015
     _WhichOneofReturnType__next_attempt_at_us: _TypeAlias = _typing.Literal["next_attempt_at_us"]  # noqa: Y015
     _WhichOneofArgType__next_attempt_at_us: _TypeAlias = _typing.Literal["_next_attempt_at_us", b"_next_attempt_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__parameters_json: _TypeAlias = _typing.Literal["parameters_json"]  # noqa: Y015
+    _WhichOneofArgType__parameters_json: _TypeAlias = _typing.Literal["_parameters_json", b"_parameters_json"]  # noqa: Y015
     _WhichOneofReturnType__part: _TypeAlias = _typing.Literal["part"]  # noqa: Y015
     _WhichOneofArgType__part: _TypeAlias = _typing.Literal["_part", b"_part"]  # noqa: Y015
     _WhichOneofReturnType__platform_id: _TypeAlias = _typing.Literal["platform_id"]  # noqa: Y015
@@ -584,6 +590,8 @@ class TimelineStep(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__decision) -> _WhichOneofReturnType__decision | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__next_attempt_at_us) -> _WhichOneofReturnType__next_attempt_at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__parameters_json) -> _WhichOneofReturnType__parameters_json | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__part) -> _WhichOneofReturnType__part | None: ...
     @_typing.overload
