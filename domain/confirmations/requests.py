@@ -23,6 +23,8 @@ EXPIRED = "nobody decided in time"
 """The reason of a request that was rejected because its time was over."""
 UNKNOWN_BUTTON = "This question is not known any more."
 NOT_AN_APPROVER = "You cannot decide this: you are not known here as one who is asked for this approval."
+NOT_COUNTED = (UNKNOWN_BUTTON, NOT_AN_APPROVER)
+"""What is told about a press that decides nothing, and leaves the question as it is."""
 _PRESS = re.compile(r"([0-9]{1,18})\.([0-9a-f]{24})", re.ASCII)
 
 
@@ -156,6 +158,8 @@ def recipient_of(button: Button, request: ApprovalRequest, users: Sequence[str])
 def written_choice(choices: Sequence[Choice], text: str) -> Choice | None:
     """The button that a written reply stands for, such as "yes"; None where the choices are no such buttons."""
     if not choices or not all(pressed(choice.value) for choice in choices):
+        return None
+    if text.strip().isdigit():  # numbers are those of the list
         return None
     decision = decision_of(text)
     offered = ((choice, pressed(choice.value)) for choice in choices)

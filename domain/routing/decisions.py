@@ -7,7 +7,7 @@ from domain.channels.answers import Answer
 from domain.channels.messages import Event
 from domain.confirmations.approvers import ApproverService, Press
 from domain.confirmations.model import ApprovalResult, ApprovalScope, ReceivedText
-from domain.confirmations.requests import pressed
+from domain.confirmations.requests import NOT_COUNTED, pressed
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference
 from domain.feedback.model import GONE as VOTE_GONE
@@ -66,8 +66,12 @@ class DecisionService:
             return None
         press = Press(picked.choice.value, instance.id, user_id, event.is_direct)
         outcome = await self.approvers.press(press)
-        if event.choice is not None:
-            self.feedback.chosen(context, event, picked)
+        if event.choice is None:
+            return Answer(outcome)
+        if outcome in NOT_COUNTED:
+            notice = ApprovalResult(notice=outcome)
+            return self.feedback.decided_nothing(context, event, notice) or Answer("", silent=True)
+        self.feedback.chosen(context, event, picked)
         return Answer(outcome)
 
     async def decide(

@@ -49,6 +49,7 @@ def mail_event(
         attachments=attachments,
         ids=ids,
         quoted=mail.quoted,
+        is_direct=not shared_threads,
         automated=True,
         correspondent=correspondent,
         separate_session_id="" if shared_threads or not correspondent else f"{session_id}:{correspondent}",

@@ -147,7 +147,7 @@ Feature: Approvals by colleagues
       When ada writes "money back"
       And bob leaves the team
       And bert presses "Approve"
-      Then bert reads "You cannot decide this: you are not known here as one who is asked for this approval."
+      Then bert is told about his press "You cannot decide this: you are not known here as one who is asked for this approval."
       And nobody has decided
 
   Rule: A policy is checked when it is saved

@@ -82,7 +82,7 @@ class Scene(Conversations):
         return self.ask("POST", path, user, json={"decision": decision, "reason": reason})
 
     def wait_told(self) -> list[RunRequest]:
-        until(lambda: self.told(), "the resource is told")
+        until(lambda: bool(self.told()), "the resource is told")
         until(
             lambda: self.value("SELECT count(*) FROM approval_request WHERE finished_at IS NULL") == 0, "told"
         )
@@ -253,6 +253,15 @@ def bert_reads(scene: Scene, text: str) -> None:
     )
 
 
+@then(parsers.parse('bert is told about his press "{text}"'))
+def bert_told(scene: Scene, text: str) -> None:
+    answers = scene.platform.of
+    until(
+        lambda: text in [each.get("text") for each in answers("answerCallbackQuery")], f"bert is told {text}"
+    )
+    assert not scene.platform.of("editMessageText"), "the question still has its buttons"
+
+
 @then(parsers.parse('bert reads "{text}" with the parameters and two buttons'))
 def bert_asked(scene: Scene, text: str) -> None:
     [call] = [call for call in scene.platform.of("sendMessage") if "reply_markup" in call]
@@ -294,7 +303,7 @@ def is_asked(scene: Scene, who: str) -> None:
 
 @then(parsers.re(r'the resource is told once that "refund" was (?P<decision>\w+)'))
 def told_once(scene: Scene, decision: str) -> None:
-    until(lambda: scene.told(), "the resource is told")
+    until(lambda: bool(scene.told()), "the resource is told")
     scene.wait_told()
     [request] = scene.told()
     assert request.approval is not None
