@@ -11,7 +11,7 @@ from domain.confirmations.model import unclear
 from domain.confirmations.requests import ApprovalRequest, outcome_for_sender
 from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.results import ResultService
-from domain.instances.model import Activity, Instance
+from domain.instances.model import ACTIVE, Activity, Instance
 from domain.refusals import Refusal, Unavailable, reason_of
 from domain.routing.conversation import PROCESSING_FAILED, ConversationContext, ProcessingFailed
 from domain.routing.invocation import InvocationService
@@ -58,7 +58,7 @@ class ApprovedRunService:
         request = leased.request
         instance = await self.instances.find(request.instance_id)
         event = await self.messages.event(request.instance_id, request.inbox_id)
-        if instance is not None and event is not None:
+        if instance is not None and instance.status == ACTIVE and event is not None:
             answer = await self._answer(leased, instance, event)
             await self._send(request, instance, answer)
         await self.store.finish(request.id)

@@ -40,7 +40,7 @@ class ApprovalServiceStub:
     GetApproval: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.GetApprovalRequest, _approvals_pb2.Approval]
     """One of them. PERMISSION_DENIED for all but approvers."""
     DecideApproval: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.DecideApprovalRequest, _approvals_pb2.Approval]
-    """Decides for all approvers; the resource is told at once. FAILED_PRECONDITION where somebody decided otherwise
+    """Decides for all approvers; the resource goes on at once. FAILED_PRECONDITION where somebody decided otherwise
     before, or the time for it is over.
     """
 
@@ -56,7 +56,7 @@ class ApprovalServiceAsyncStub(ApprovalServiceStub):
     GetApproval: _aio.UnaryUnaryMultiCallable[_approvals_pb2.GetApprovalRequest, _approvals_pb2.Approval]  # type: ignore[assignment]
     """One of them. PERMISSION_DENIED for all but approvers."""
     DecideApproval: _aio.UnaryUnaryMultiCallable[_approvals_pb2.DecideApprovalRequest, _approvals_pb2.Approval]  # type: ignore[assignment]
-    """Decides for all approvers; the resource is told at once. FAILED_PRECONDITION where somebody decided otherwise
+    """Decides for all approvers; the resource goes on at once. FAILED_PRECONDITION where somebody decided otherwise
     before, or the time for it is over.
     """
 
@@ -87,7 +87,7 @@ class ApprovalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _approvals_pb2.DecideApprovalRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_approvals_pb2.Approval, _abc.Awaitable[_approvals_pb2.Approval]]:
-        """Decides for all approvers; the resource is told at once. FAILED_PRECONDITION where somebody decided otherwise
+        """Decides for all approvers; the resource goes on at once. FAILED_PRECONDITION where somebody decided otherwise
         before, or the time for it is over.
         """
 

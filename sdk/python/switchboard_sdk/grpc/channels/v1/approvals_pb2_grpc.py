@@ -73,7 +73,7 @@ class ApprovalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideApproval(self, request, context):
-        """Decides for all approvers; the resource is told at once. FAILED_PRECONDITION where somebody decided otherwise
+        """Decides for all approvers; the resource goes on at once. FAILED_PRECONDITION where somebody decided otherwise
         before, or the time for it is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
