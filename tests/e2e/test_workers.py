@@ -97,12 +97,20 @@ class Workers:
 
     def answered(self, texts: Sequence[tuple[str, str]], what: str) -> None:
         """Waits until all are answered: once, and each conversation in order."""
-        wanted = {text for _, text in texts}
-        until(lambda: wanted <= set(self._answers()), what, seconds=120)
+        until(lambda: self.are_answered(texts), what, seconds=120)
         assert {text: n for text, n in Counter(self._answers()).items() if n > 1} == {}
         for session in {session for session, _ in texts}:
             expected = [text for each, text in texts if each == session]
             assert [text for text in self._answers() if text in expected] == expected
+
+    def are_answered(self, texts: Sequence[tuple[str, str]]) -> bool:
+        return {text for _, text in texts} <= set(self._answers())
+
+    def are_taken(self, worker: Worker, texts: Sequence[tuple[str, str]]) -> bool:
+        return self.holds(worker, texts) or self.are_answered(texts)
+
+    def holds(self, worker: Worker, texts: Sequence[tuple[str, str]]) -> bool:
+        return any(worker in by for by in self.takers(texts).values())
 
     def _answers(self) -> list[str]:
         return [body["response"] for body in list(self.replies.bodies)]
@@ -180,10 +188,13 @@ async def hold(workers: Workers, worker: Worker) -> list[tuple[str, str]]:
         held = talk(f"held by {worker.id} {number}", 1, 2)
         await workers.store(held)
         workers.tell(workers.turn_of(worker))
-        until(lambda held=held: any(workers.takers(held).values()), "somebody takes it")
-        if workers.takers(held)[held[0][1]] == [worker]:
+        # Another one may take the first message, and this worker the second.
+        until(
+            lambda held=held: workers.holds(worker, held) or workers.are_answered(held),
+            "it is held or answered",
+        )
+        if workers.holds(worker, held):
             return held
-        workers.answered(held, "another one took it")
         number += 1
 
 
