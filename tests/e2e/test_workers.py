@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -189,10 +190,7 @@ async def hold(workers: Workers, worker: Worker) -> list[tuple[str, str]]:
         await workers.store(held)
         workers.tell(workers.turn_of(worker))
         # Another one may take the first message, and this worker the second.
-        until(
-            lambda held=held: workers.holds(worker, held) or workers.are_answered(held),
-            "it is held or answered",
-        )
+        until(partial(workers.are_taken, worker, held), "the worker holds one, or others answered both")
         if workers.holds(worker, held):
             return held
         number += 1
