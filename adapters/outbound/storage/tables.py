@@ -680,6 +680,7 @@ approval_request = table(
     index("approval_request_by_approver", "approver id"),
     index("approval_request_by_session", "instance_id session_key"),
     index("approval_request_waiting", "expires_at", where="decision IS NULL"),
+    index("approval_request_open", "approver id", where="decision IS NULL"),
     index("approval_request_due", "due_at", where="decision IS NOT NULL AND finished_at IS NULL"),
 )
 

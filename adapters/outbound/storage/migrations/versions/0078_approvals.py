@@ -34,6 +34,7 @@ def upgrade() -> None:
         CREATE INDEX approval_request_by_approver ON approval_request (approver, id);
         CREATE INDEX approval_request_by_session ON approval_request (instance_id, session_key);
         CREATE INDEX approval_request_waiting ON approval_request (expires_at) WHERE decision IS NULL;
+        CREATE INDEX approval_request_open ON approval_request (approver, id) WHERE decision IS NULL;
         CREATE INDEX approval_request_due ON approval_request (due_at)
             WHERE decision IS NOT NULL AND finished_at IS NULL;
         """
