@@ -10,6 +10,7 @@ from apps.settings import Settings
 from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.model import Role
 from domain.access.passkeys import PasskeyService
+from domain.access.platform_sign_in import PlatformSignInService
 from domain.access.service import COMMAND
 from domain.access.sessions import SessionOpener
 from domain.access.single_sign_on import SignInRules, SingleSignOnService
@@ -68,6 +69,22 @@ def passkeys(foundation: Foundation, storage: Storage, opener: SessionOpener) ->
         storage.audit,
         foundation.ids,
         foundation.clock,
+    )
+
+
+def platform_sign_in(
+    foundation: Foundation, storage: Storage, opener: SessionOpener
+) -> PlatformSignInService:
+    return PlatformSignInService(
+        storage.users,
+        storage.identities,
+        storage.sign_ins,
+        verification.oauth(foundation),
+        opener,
+        storage.audit,
+        foundation.ids,
+        foundation.clock,
+        verification.offered(foundation.settings),
     )
 
 

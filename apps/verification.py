@@ -82,12 +82,18 @@ def bot(settings: Settings, http: Http) -> TelegramVerificationBot:
     )
 
 
+def oauth(foundation: Foundation) -> OAuthIdentities:
+    settings = foundation.settings
+    return OAuthIdentities(
+        foundation.http, _clients(settings), settings.addresses.__getitem__, settings.platform_url
+    )
+
+
 def service(foundation: Foundation, storage: Storage) -> Verification:
     settings, http = foundation.settings, foundation.http
     clock, ids, identities = foundation.clock, foundation.ids, storage.identities
     first_key = settings.config_encryption_key.split(",")[0].strip()
     secret = hashlib.sha256(b"verification codes\0" + first_key.encode()).digest()
-    sign_in = OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url)
     ready, pending = offered(settings), PostgresVerifications(storage.database, storage.config_cipher)
     return Verification(
         IdentityService(identities, ready, storage.audit),
@@ -95,7 +101,7 @@ def service(foundation: Foundation, storage: Storage) -> Verification:
             identities, pending, mailer(settings, clock, ids), clock, ids, storage.audit, ready, secret
         ),
         BotVerificationService(identities, pending, bot(settings, http), clock, ids, storage.audit, ready),
-        OAuthVerificationService(identities, pending, sign_in, clock, ids, storage.audit, ready),
+        OAuthVerificationService(identities, pending, oauth(foundation), clock, ids, storage.audit, ready),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.passkeys import PasskeyService
+from domain.access.platform_sign_in import PlatformSignInService
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
@@ -90,6 +91,7 @@ class UseCases:
     access: AccessService
     sessions: SessionService
     single_sign_on: SingleSignOnService
+    platform_sign_in: PlatformSignInService
     invitations: InvitationService
     mail_links: MailLinkService
     passkeys: PasskeyService

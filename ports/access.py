@@ -222,14 +222,24 @@ class OAuthFailed(Exception):
     """The provider did not tell who the user is; the message holds no secret."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProvenAccount:
+    """An account at a platform. `email`: in lower case, empty unless the platform tells that it has verified it."""
+
+    identity: Identity
+    email: str
+
+
 class OAuthProviders(Protocol):
     """The platforms where users prove their identity by signing in."""
 
-    def authorize_url(self, provider: Provider, state: str, verifier: str) -> str:
-        """Where the user's browser goes."""
+    def authorize_url(
+        self, provider: Provider, state: str, verifier: str, *, with_email: bool = False
+    ) -> str:
+        """Where the user's browser goes. `with_email`: the platform is asked for the e-mail address too."""
 
-    async def identify(self, provider: Provider, code: str, verifier: str) -> Identity:
-        """Exchanges the code for the user's identity. Raises `OAuthFailed`."""
+    async def identify(self, provider: Provider, code: str, verifier: str) -> ProvenAccount:
+        """Exchanges the code for the user's account. Raises `OAuthFailed`."""
 
 
 class VerificationBot(Protocol):

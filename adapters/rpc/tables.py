@@ -37,6 +37,7 @@ from adapters.rpc.metadata import client_address
 from domain.access.invitations import InvitationService, MailLinkService
 from domain.access.model import KeyKind, Passkey
 from domain.access.passkeys import PasskeyService
+from domain.access.platform_sign_in import PlatformSignInService
 from domain.access.service import KeyService, SessionService
 from domain.access.single_sign_on import SingleSignOnService
 from domain.access.teams import TeamService
@@ -170,6 +171,16 @@ SINGLE_SIGN_ON = Service(
         "StartSingleSignOn": Rpc(SingleSignOnService.start, PROVIDER, as_gateway=True),
         "FinishSingleSignOn": Rpc(SingleSignOnService.finish, PROVIDER, as_gateway=True, arguments=_of_peer),
         "GetSignOutAddress": read(SingleSignOnService.sign_out_address, PROVIDER, as_gateway=True),
+    },
+)
+PLATFORM_SIGN_IN = Service(
+    sign_in_pb2.DESCRIPTOR.services_by_name["PlatformSignInService"],
+    {
+        "ListPlatforms": read(PlatformSignInService.platforms, as_gateway=True),
+        "StartPlatformSignIn": Rpc(PlatformSignInService.start, as_gateway=True),
+        "FinishPlatformSignIn": Rpc(
+            PlatformSignInService.finish, PROVIDER, as_gateway=True, arguments=_of_peer
+        ),
     },
 )
 INVITATIONS = Service(
@@ -514,6 +525,7 @@ BUDGETS = Service(
 SERVICES = (
     ACCESS,
     SINGLE_SIGN_ON,
+    PLATFORM_SIGN_IN,
     INVITATIONS,
     MAIL_LINKS,
     PASSKEYS,

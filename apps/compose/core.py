@@ -270,6 +270,7 @@ def build_use_cases(
         access=services.access,
         sessions=SessionService(storage.keys, opener, audit, clock),
         single_sign_on=sign_in.single_sign_on(foundation, storage, invitations, opener),
+        platform_sign_in=sign_in.platform_sign_in(foundation, storage, opener),
         invitations=invitations,
         passkeys=sign_in.passkeys(foundation, storage, opener),
         mail_links=sign_in.mail_links(foundation, storage),

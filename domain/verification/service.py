@@ -106,7 +106,7 @@ class EmailVerificationService:
         digest = model.code_digest(self.secret, user, attempt.address, code)
         if not model.same(digest, attempt.digest) or not await self.pending.take_code(user, digest):
             raise Invalid(BAD_CODE)
-        await _give(self.identities, self.audit, caller, [Identity("email", attempt.address)])
+        await give_identities(self.identities, self.audit, caller, [Identity("email", attempt.address)])
         return attempt.address
 
 
@@ -154,7 +154,7 @@ class BotVerificationService:
                 text = "Please open the verification link of the platform first."
                 await self.bot.say(message.chat_id, text)
                 return
-            await _give(self.identities, self.audit, Caller(user), identities)
+            await give_identities(self.identities, self.audit, Caller(user), identities)
             text = "Your phone number is verified. You can go back to the platform."
             await self.bot.say(message.chat_id, text)
         elif message.link_token:
@@ -183,7 +183,7 @@ class BotVerificationService:
         user = await self.pending.take_link(model.token_digest(token), messenger_id.strip(), self.clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
-        await _give(self.identities, self.audit, replace(caller, user_id=user), identities)
+        await give_identities(self.identities, self.audit, replace(caller, user_id=user), identities)
         return user
 
 
@@ -226,15 +226,15 @@ class OAuthVerificationService:
             reason = re.sub(r"[^A-Za-z0-9_ .-]", "", error)[:100] or "it sent no code"
             return model.OAuthResult(False, f"The provider did not confirm your identity: {reason}")
         try:
-            identity = await self.oauth.identify(checked, code, pending.verifier)
+            account = await self.oauth.identify(checked, code, pending.verifier)
         except access.OAuthFailed as failure:
             log.warning("OAuth verification with %s failed: %s", provider, failure)
             return model.OAuthResult(False, "The provider did not confirm your identity. Please try again.")
-        await _give(self.identities, self.audit, Caller(pending.user_id), [identity])
+        await give_identities(self.identities, self.audit, Caller(pending.user_id), [account.identity])
         return model.OAuthResult(True, "Your identity is verified.")
 
 
-async def _give(
+async def give_identities(
     identities: access.IdentityStore, audit: Audit, caller: Caller, verified: Sequence[Identity]
 ) -> None:
     """Stores identities that the caller has verified. The audit log tells their fields alone."""

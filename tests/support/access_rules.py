@@ -400,6 +400,8 @@ OPEN = (
          "InvitationService/GetInvitation", "InvitationService/AcceptInvitation",
          "PasskeyService/GetPasskeyChallenge", "PasskeyService/SignInWithPasskey",
          "MailLinkService/GetMailOffer", "MailLinkService/SendMailLink",
+         "PlatformSignInService/ListPlatforms", "PlatformSignInService/StartPlatformSignIn",
+         "PlatformSignInService/FinishPlatformSignIn",
          "SingleSignOnService/GetProvider", "SingleSignOnService/StartSingleSignOn",
          "SingleSignOnService/FinishSingleSignOn", "SingleSignOnService/GetSignOutAddress"),
     rule("look at the process", "", "no key", "GET /healthz", "GET /readyz", "GET /metrics"),

@@ -41,6 +41,7 @@ OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
 OPEN_SERVICES = (
     "/switchboard.access.v1.MailLinkService/",
+    "/switchboard.access.v1.PlatformSignInService/",
     "/switchboard.access.v1.SingleSignOnService/",
     "/switchboard.channels.v1.CallbackService/",
     "/switchboard.channels.v1.MessageFileService/",

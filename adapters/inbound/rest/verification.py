@@ -2,17 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field, StrictInt
 
+from adapters.inbound.console.sessions import SIGN_IN
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest import examples
 from adapters.inbound.rest.bodies import Answer, Body, Done, Empty, Text, attribute
 from adapters.inbound.rest.routing import Call, GatewayState, JsonRoute, Services, errors
-from adapters.inbound.rest.verification_page import Addresses, closing_page
+from adapters.inbound.rest.verification_page import Addresses, closing_page, redirect_page
 from domain import limits
+from domain.access.platform_sign_in import STATE_PREFIX
 from domain.channels.messages import Identity
 from domain.verification import model
 from domain.verification.model import OAUTH_PROVIDERS, BotLink
@@ -261,9 +263,15 @@ async def callback(
     except ValueError:  # so many parameters come from no provider
         query = {}
     state, code, error = (query.get(name, [""])[0] for name in ("state", "code", "error"))
+    options = gateway.options
+    # The provider knows this redirect address alone, so that a sign-in to the console comes back here too.
+    if state.startswith(STATE_PREFIX) and provider in OAUTH_PROVIDERS:
+        returned = urlencode({"state": state, "code": code, "error": error})
+        return redirect_page(
+            f"{options.agent_url.rstrip('/')}{SIGN_IN}/account/{provider}/callback?{returned}"
+        )
     result = await gateway.use_cases.verification.oauth.complete_oauth(provider, state, code, error)
     # The page may come by way of a platform that forwards no other path, so its stylesheet is named in full.
-    options = gateway.options
     style = options.agent_url.rstrip("/") + static_address("console.css")
     addresses = Addresses(options.platform_url, style, options.verification_page)
     return closing_page(provider, result, addresses, gateway.ids.token(18))

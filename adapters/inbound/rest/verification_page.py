@@ -41,6 +41,18 @@ CLOSED = "You can close this window."
 AGAIN = "Nothing was changed. Close this window, and start again where you came from."
 
 
+REDIRECT = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={address}">
+<title>Switchboard</title>
+</head>
+<body><p><a href="{address}">Go on to Switchboard</a></p></body>
+</html>
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Addresses:
     """Addresses on the page: the platform, whose origin gets the message, the stylesheet, and where people verify."""
@@ -75,14 +87,24 @@ def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {_origin(addresses.style)};"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    headers = {
+    return HTMLResponse(html, 200 if result.success else 400, _headers(policy))
+
+
+def redirect_page(address: str) -> HTMLResponse:
+    """Leads the browser on to the console, where the sign-in began. A page and no redirect: a platform that forwards
+    the callback may follow redirects itself, without the cookie of the browser."""
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return HTMLResponse(REDIRECT.format(address=escape(address)), headers=_headers(policy))
+
+
+def _headers(policy: str) -> dict[str, str]:
+    return {
         "Content-Security-Policy": policy,
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    return HTMLResponse(html, 200 if result.success else 400, headers)
 
 
 def _origin(url: str) -> str:

@@ -18,8 +18,9 @@ from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import at, text
 from domain.channels.messages import Identity
-from domain.verification.model import Provider, challenge
-from ports.access import OAuthFailed
+from domain.refusals import Invalid
+from domain.verification.model import Provider, challenge, checked_email
+from ports.access import OAuthFailed, ProvenAccount
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.system import Clock
 
@@ -118,20 +119,31 @@ CALLBACK_PATH = "/api/agent/verification/callback/"
 
 @dataclass(frozen=True, slots=True)
 class _Platform:
-    """`claims`: the fields of the user information in which the user's id stands, the best first."""
+    """`claims`: the fields of the user information in which the user's id stands, the best first. `email_scope`: what
+    has the platform tell the e-mail address. `verified`: the field that says that the platform has verified it; empty
+    where it says nothing of that."""
 
     settings: str
     scope: str
     claims: tuple[str, ...]
     pkce: bool
+    email_scope: str = ""
+    verified: str = ""
 
 
 _PLATFORMS: Mapping[Provider, _Platform] = {
     Provider.WORKSPACE_CHAT: _Platform(
-        "WORKSPACE_CHAT", "openid profile", ("https://slack.com/user_id", "sub"), pkce=False
+        "WORKSPACE_CHAT",
+        "openid profile",
+        ("https://slack.com/user_id", "sub"),
+        pkce=False,
+        email_scope="email",
+        verified="email_verified",
     ),
-    Provider.GAMING_CHAT: _Platform("GAMING_CHAT", "identify", ("id",), pkce=True),
-    Provider.COMMUNITY_CHAT: _Platform("COMMUNITY_CHAT", "", ("id",), pkce=True),
+    Provider.GAMING_CHAT: _Platform(
+        "GAMING_CHAT", "identify", ("id",), pkce=True, email_scope="email", verified="verified"
+    ),
+    Provider.COMMUNITY_CHAT: _Platform("COMMUNITY_CHAT", "", ("id",), pkce=True, verified="email_verified"),
     Provider.ENTERPRISE_CHAT: _Platform("ENTERPRISE_CHAT", "openid User.Read", ("id",), pkce=True),
 }
 
@@ -159,7 +171,9 @@ class OAuthIdentities:
         self._address = address
         self._platform_url = platform_url.rstrip("/")
 
-    def authorize_url(self, provider: Provider, state: str, verifier: str) -> str:
+    def authorize_url(
+        self, provider: Provider, state: str, verifier: str, *, with_email: bool = False
+    ) -> str:
         platform = _PLATFORMS[provider]
         query = {
             "response_type": "code",
@@ -167,14 +181,14 @@ class OAuthIdentities:
             "redirect_uri": self._redirect_uri(provider),
             "state": state,
         }
-        if platform.scope:
-            query["scope"] = platform.scope
+        if scope := f"{platform.scope} {platform.email_scope if with_email else ''}".strip():
+            query["scope"] = scope
         if platform.pkce:
             query |= {"code_challenge": challenge(verifier), "code_challenge_method": "S256"}
         base = self._address(f"{platform.settings}_AUTHORIZE_URL")
         return f"{base}{'&' if urlsplit(base).query else '?'}{urlencode(query)}"
 
-    async def identify(self, provider: Provider, code: str, verifier: str) -> Identity:
+    async def identify(self, provider: Provider, code: str, verifier: str) -> ProvenAccount:
         platform, client = _PLATFORMS[provider], self._clients[provider]
         form = {
             "grant_type": "authorization_code",
@@ -201,7 +215,7 @@ class OAuthIdentities:
         user_id = next(filter(None, (text(claims, name) for name in platform.claims)), "")
         if not answer.ok or not user_id:
             raise OAuthFailed(f"the user information answered {_reason(answer)}")
-        return Identity(provider.value, user_id)
+        return ProvenAccount(Identity(provider.value, user_id), _verified_email(claims, platform.verified))
 
     async def _send(self, request: HttpRequest) -> HttpAnswer:
         try:
@@ -211,6 +225,16 @@ class OAuthIdentities:
 
     def _redirect_uri(self, provider: Provider) -> str:
         return f"{self._platform_url}{CALLBACK_PATH}{provider.value}"
+
+
+def _verified_email(claims: object, verified: str) -> str:
+    """The e-mail address in lower case; empty where the platform does not say that it has verified it."""
+    if not verified or at(claims, verified) is not True:
+        return ""
+    try:
+        return checked_email(text(claims, "email"))
+    except Invalid:
+        return ""
 
 
 def _reason(answer: HttpAnswer) -> str:

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "ConfirmPasskey": "passkeys.feature, in a browser",
     "SignInWithPasskey": "passkeys.feature, in a browser",
     "FinishSingleSignOn": "single_sign_on.feature, in a browser",
+    "FinishPlatformSignIn": "platform_account.feature",
 }
 """RPCs whose entries other scenarios check."""
 NO_ENTRY = {
@@ -37,6 +38,7 @@ NO_ENTRY = {
     "AskForPasskey": "nothing is proved yet",
     "GetPasskeyChallenge": "nothing is proved yet",
     "StartSingleSignOn": "nobody is signed in yet",
+    "StartPlatformSignIn": "nobody is signed in yet",
     "SendMailLink": "the link is made after the answer, and has an entry then",
     "CheckCredentials": "asks the platform, and stores nothing but the health",
     "SendMessage": "the message itself says who sent it; a conversation that it takes has an entry",

@@ -33,7 +33,15 @@ OPEN_FORMS = (
     f"{SIGN_IN}/passkey/challenge",
     "/console/invitation",
 )
-OPEN = ("/", *OPEN_FORMS, f"{SIGN_IN}/provider", f"{SIGN_IN}/callback", "/console/static/{name}")
+OPEN = (
+    "/",
+    *OPEN_FORMS,
+    f"{SIGN_IN}/provider",
+    f"{SIGN_IN}/callback",
+    f"{SIGN_IN}/account/{{provider}}",
+    f"{SIGN_IN}/account/{{provider}}/callback",
+    "/console/static/{name}",
+)
 STREAM = "/console/live"
 BY_HTMX = {"hx-request": "true"}
 SIGN_OUT = "/console/sign-out"

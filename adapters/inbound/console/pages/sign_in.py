@@ -1,14 +1,24 @@
-"""Signing in at the OpenID provider, with an API key or a link that works once, and out."""
+"""Signing in at the OpenID provider, by an account of a platform, an API key or a link that works once, and out."""
 
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import sessions
+from adapters.inbound.console.pages.identities import NAMES
 from adapters.inbound.console.pages.passkeys import challenge_answer
-from adapters.inbound.console.requests import AGAIN, SECURE_HEADERS, ConsoleRequest, faults_of, render
+from adapters.inbound.console.requests import (
+    AGAIN,
+    SECURE_HEADERS,
+    ConsoleRequest,
+    faults_of,
+    redirect,
+    render,
+)
 from adapters.inbound.rest.errors import headers_of, status_of
 from domain.access.model import KeyKind, Session, kind_of
 from domain.access.sessions import Browser
@@ -21,6 +31,7 @@ PROVIDER = f"{sessions.SIGN_IN}/provider"
 PASSKEY = f"{sessions.SIGN_IN}/passkey"
 MAIL = f"{sessions.SIGN_IN}/mail"
 CALLBACK = f"{sessions.SIGN_IN}/callback"
+ACCOUNT = f"{sessions.SIGN_IN}/account/{{provider}}"
 LONGEST_AGENT = 500
 
 
@@ -52,19 +63,32 @@ def browser_of(request: ConsoleRequest) -> Browser:
     return Browser(address, request.headers.get("user-agent", "")[:LONGEST_AGENT])
 
 
-def opened(request: ConsoleRequest, session: Session | SignedIn, next_page: str) -> Response:
+def opened(
+    request: ConsoleRequest, session: Session | SignedIn, next_page: str, notice: str = ""
+) -> Response:
     """The page that the person wanted to see, with the cookie of the session."""
-    response = RedirectResponse(sessions.safe_next(next_page), 303)
+    response = redirect(sessions.safe_next(next_page), notice)
     seconds = (session.expires_at - request.gateway.clock.now()).total_seconds()
     sessions.set_cookie(request, response, sessions.SESSION, session.token, int(seconds))
     return response
 
 
 async def to_provider(request: ConsoleRequest) -> Response:
-    """Sends the browser to the OpenID provider. Only this browser can come back: its random cookie is the proof."""
+    """Sends the browser to the OpenID provider."""
+    return await _away(request, request.services.single_sign_on.start)
+
+
+async def to_platform(request: ConsoleRequest) -> Response:
+    """Sends the browser to a chat platform."""
+    start = request.services.platform_sign_in.start
+    return await _away(request, partial(start, request.path_params["provider"]))
+
+
+async def _away(request: ConsoleRequest, start: Callable[[str, str], Awaitable[str]]) -> Response:
+    """Only this browser can come back: its random cookie is the proof."""
     visit, next_page = sessions.visit_of(request), request.query_params.get("next", "")
     try:
-        address = await request.services.single_sign_on.start(visit, next_page)
+        address = await start(visit, next_page)
     except Refusal as refusal:
         return refused(request, refusal)
     response = RedirectResponse(address, 303)
@@ -73,6 +97,21 @@ async def to_provider(request: ConsoleRequest) -> Response:
 
 
 async def from_provider(request: ConsoleRequest) -> Response:
+    return await _back(request, request.services.single_sign_on.finish)
+
+
+async def from_platform(request: ConsoleRequest) -> Response:
+    provider = request.path_params["provider"]
+    name = NAMES.get(provider, provider)
+    notice = f"You are signed in by {name}. If a chat led you here, go back to it and write again."
+    return await _back(request, partial(request.services.platform_sign_in.finish, provider), notice)
+
+
+async def _back(
+    request: ConsoleRequest,
+    finish: Callable[[str, str, str, str, Browser], Awaitable[SignedIn]],
+    notice: str = "",
+) -> Response:
     """Takes the browser that comes back. Cookies of the console are not sent with a request that another site began,
     so the page loads itself once more."""
     if request.headers.get("sec-fetch-site") == "cross-site":
@@ -81,12 +120,10 @@ async def from_provider(request: ConsoleRequest) -> Response:
     state, code, error = (query.get(name, "") for name in ("state", "code", "error"))
     visit = sessions.cookie_of(request, sessions.VISIT)
     try:
-        signed_in = await request.services.single_sign_on.finish(
-            visit, state, code, error, browser_of(request)
-        )
+        signed_in = await finish(visit, state, code, error, browser_of(request))
     except Refusal as refusal:
         return refused(request, refusal)
-    return opened(request, signed_in, signed_in.next_page)
+    return opened(request, signed_in, signed_in.next_page, notice)
 
 
 def refused(request: ConsoleRequest, refusal: Refusal) -> Response:
@@ -157,11 +194,13 @@ async def _form(
     request: ConsoleRequest, next_page: str, *, status: int = 200, link: str = "", **shown: str
 ) -> Response:
     issuer = await request.services.single_sign_on.name()
+    platforms = await request.services.platform_sign_in.platforms()
     values = {
         "next": next_page,
         "link": link,
         "fault": None,
         "provider": urlsplit(issuer).netloc,
+        "platforms": [(platform, NAMES.get(platform, platform)) for platform in platforms],
         "mail": await request.services.mail_links.is_offered(),
         "email": "",
         "mail_fault": None,
@@ -180,5 +219,7 @@ ROUTES = [
     Route(f"{PASSKEY}/challenge", passkey_challenge, methods=["POST"]),
     Route(PROVIDER, to_provider),
     Route(CALLBACK, from_provider),
+    Route(ACCOUNT, to_platform),
+    Route(f"{ACCOUNT}/callback", from_platform),
     Route("/console/sign-out", sign_out, methods=["POST"]),
 ]

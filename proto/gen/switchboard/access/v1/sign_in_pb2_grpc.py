@@ -233,3 +233,171 @@ class SingleSignOnService:
             timeout,
             metadata,
             _registered_method=True)
+
+
+class PlatformSignInServiceStub:
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.ListPlatforms = channel.unary_unary(
+                '/switchboard.access.v1.PlatformSignInService/ListPlatforms',
+                request_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsResponse.FromString,
+                _registered_method=True)
+        self.StartPlatformSignIn = channel.unary_unary(
+                '/switchboard.access.v1.PlatformSignInService/StartPlatformSignIn',
+                request_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInResponse.FromString,
+                _registered_method=True)
+        self.FinishPlatformSignIn = channel.unary_unary(
+                '/switchboard.access.v1.PlatformSignInService/FinishPlatformSignIn',
+                request_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInResponse.FromString,
+                _registered_method=True)
+
+
+class PlatformSignInServiceServicer:
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    def ListPlatforms(self, request, context):
+        """The platforms that are set up.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartPlatformSignIn(self, request, context):
+        """Where the browser goes to sign in. INVALID_ARGUMENT where the platform is not set up.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FinishPlatformSignIn(self, request, context):
+        """Opens a session for who comes back, and verifies the account for the user with its e-mail address.
+        INVALID_ARGUMENT for what proves nothing, PERMISSION_DENIED for who is no user or is suspended.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_PlatformSignInServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'ListPlatforms': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPlatforms,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsResponse.SerializeToString,
+            ),
+            'StartPlatformSignIn': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartPlatformSignIn,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInResponse.SerializeToString,
+            ),
+            'FinishPlatformSignIn': grpc.unary_unary_rpc_method_handler(
+                    servicer.FinishPlatformSignIn,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'switchboard.access.v1.PlatformSignInService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('switchboard.access.v1.PlatformSignInService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class PlatformSignInService:
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    @staticmethod
+    def ListPlatforms(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.PlatformSignInService/ListPlatforms',
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.ListPlatformsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartPlatformSignIn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.PlatformSignInService/StartPlatformSignIn',
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.StartPlatformSignInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FinishPlatformSignIn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.PlatformSignInService/FinishPlatformSignIn',
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_sign__in__pb2.FinishPlatformSignInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#switchboard/access/v1/sign_in.proto\x12\x15switchboard.access.v1\"\x14\n\x12GetProviderRequest\"%\n\x13GetProviderResponse\x12\x0e\n\x06issuer\x18\x01 \x01(\t\".\n\x07\x42rowser\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x12\n\nuser_agent\x18\x02 \x01(\t\"<\n\x18StartSingleSignOnRequest\x12\r\n\x05visit\x18\x01 \x01(\t\x12\x11\n\tnext_page\x18\x02 \x01(\t\",\n\x19StartSingleSignOnResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"\x87\x01\n\x19\x46inishSingleSignOnRequest\x12\r\n\x05visit\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12/\n\x07\x62rowser\x18\x05 \x01(\x0b\x32\x1e.switchboard.access.v1.Browser\"U\n\x1a\x46inishSingleSignOnResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x15\n\rexpires_at_us\x18\x02 \x01(\x03\x12\x11\n\tnext_page\x18\x03 \x01(\t\")\n\x18GetSignOutAddressRequest\x12\r\n\x05token\x18\x01 \x01(\t\",\n\x19GetSignOutAddressResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t2\xe6\x03\n\x13SingleSignOnService\x12\x64\n\x0bGetProvider\x12).switchboard.access.v1.GetProviderRequest\x1a*.switchboard.access.v1.GetProviderResponse\x12v\n\x11StartSingleSignOn\x12/.switchboard.access.v1.StartSingleSignOnRequest\x1a\x30.switchboard.access.v1.StartSingleSignOnResponse\x12y\n\x12\x46inishSingleSignOn\x12\x30.switchboard.access.v1.FinishSingleSignOnRequest\x1a\x31.switchboard.access.v1.FinishSingleSignOnResponse\x12v\n\x11GetSignOutAddress\x12/.switchboard.access.v1.GetSignOutAddressRequest\x1a\x30.switchboard.access.v1.GetSignOutAddressResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#switchboard/access/v1/sign_in.proto\x12\x15switchboard.access.v1\"\x14\n\x12GetProviderRequest\"%\n\x13GetProviderResponse\x12\x0e\n\x06issuer\x18\x01 \x01(\t\".\n\x07\x42rowser\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x12\n\nuser_agent\x18\x02 \x01(\t\"<\n\x18StartSingleSignOnRequest\x12\r\n\x05visit\x18\x01 \x01(\t\x12\x11\n\tnext_page\x18\x02 \x01(\t\",\n\x19StartSingleSignOnResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"\x87\x01\n\x19\x46inishSingleSignOnRequest\x12\r\n\x05visit\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12/\n\x07\x62rowser\x18\x05 \x01(\x0b\x32\x1e.switchboard.access.v1.Browser\"U\n\x1a\x46inishSingleSignOnResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x15\n\rexpires_at_us\x18\x02 \x01(\x03\x12\x11\n\tnext_page\x18\x03 \x01(\t\")\n\x18GetSignOutAddressRequest\x12\r\n\x05token\x18\x01 \x01(\t\",\n\x19GetSignOutAddressResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"\x16\n\x14ListPlatformsRequest\"*\n\x15ListPlatformsResponse\x12\x11\n\tproviders\x18\x01 \x03(\t\"P\n\x1aStartPlatformSignInRequest\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\r\n\x05visit\x18\x02 \x01(\t\x12\x11\n\tnext_page\x18\x03 \x01(\t\".\n\x1bStartPlatformSignInResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"\x9b\x01\n\x1b\x46inishPlatformSignInRequest\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\r\n\x05visit\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x0c\n\x04\x63ode\x18\x04 \x01(\t\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12/\n\x07\x62rowser\x18\x06 \x01(\x0b\x32\x1e.switchboard.access.v1.Browser\"W\n\x1c\x46inishPlatformSignInResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x15\n\rexpires_at_us\x18\x02 \x01(\x03\x12\x11\n\tnext_page\x18\x03 \x01(\t2\xe6\x03\n\x13SingleSignOnService\x12\x64\n\x0bGetProvider\x12).switchboard.access.v1.GetProviderRequest\x1a*.switchboard.access.v1.GetProviderResponse\x12v\n\x11StartSingleSignOn\x12/.switchboard.access.v1.StartSingleSignOnRequest\x1a\x30.switchboard.access.v1.StartSingleSignOnResponse\x12y\n\x12\x46inishSingleSignOn\x12\x30.switchboard.access.v1.FinishSingleSignOnRequest\x1a\x31.switchboard.access.v1.FinishSingleSignOnResponse\x12v\n\x11GetSignOutAddress\x12/.switchboard.access.v1.GetSignOutAddressRequest\x1a\x30.switchboard.access.v1.GetSignOutAddressResponse2\x82\x03\n\x15PlatformSignInService\x12j\n\rListPlatforms\x12+.switchboard.access.v1.ListPlatformsRequest\x1a,.switchboard.access.v1.ListPlatformsResponse\x12|\n\x13StartPlatformSignIn\x12\x31.switchboard.access.v1.StartPlatformSignInRequest\x1a\x32.switchboard.access.v1.StartPlatformSignInResponse\x12\x7f\n\x14\x46inishPlatformSignIn\x12\x32.switchboard.access.v1.FinishPlatformSignInRequest\x1a\x33.switchboard.access.v1.FinishPlatformSignInResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,6 +49,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSIGNOUTADDRESSREQUEST']._serialized_end=545
   _globals['_GETSIGNOUTADDRESSRESPONSE']._serialized_start=547
   _globals['_GETSIGNOUTADDRESSRESPONSE']._serialized_end=591
-  _globals['_SINGLESIGNONSERVICE']._serialized_start=594
-  _globals['_SINGLESIGNONSERVICE']._serialized_end=1080
+  _globals['_LISTPLATFORMSREQUEST']._serialized_start=593
+  _globals['_LISTPLATFORMSREQUEST']._serialized_end=615
+  _globals['_LISTPLATFORMSRESPONSE']._serialized_start=617
+  _globals['_LISTPLATFORMSRESPONSE']._serialized_end=659
+  _globals['_STARTPLATFORMSIGNINREQUEST']._serialized_start=661
+  _globals['_STARTPLATFORMSIGNINREQUEST']._serialized_end=741
+  _globals['_STARTPLATFORMSIGNINRESPONSE']._serialized_start=743
+  _globals['_STARTPLATFORMSIGNINRESPONSE']._serialized_end=789
+  _globals['_FINISHPLATFORMSIGNINREQUEST']._serialized_start=792
+  _globals['_FINISHPLATFORMSIGNINREQUEST']._serialized_end=947
+  _globals['_FINISHPLATFORMSIGNINRESPONSE']._serialized_start=949
+  _globals['_FINISHPLATFORMSIGNINRESPONSE']._serialized_end=1036
+  _globals['_SINGLESIGNONSERVICE']._serialized_start=1039
+  _globals['_SINGLESIGNONSERVICE']._serialized_end=1525
+  _globals['_PLATFORMSIGNINSERVICE']._serialized_start=1528
+  _globals['_PLATFORMSIGNINSERVICE']._serialized_end=1914
 # @@protoc_insertion_point(module_scope)

@@ -3,8 +3,10 @@
 isort:skip_file
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -242,3 +244,170 @@ class GetSignOutAddressResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetSignOutAddressResponse: _TypeAlias = GetSignOutAddressResponse  # noqa: Y015
+
+@_typing.final
+class ListPlatformsRequest(_message.Message):
+    """Request of `ListPlatforms`, which takes nothing."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPlatformsRequest: _TypeAlias = ListPlatformsRequest  # noqa: Y015
+
+@_typing.final
+class ListPlatformsResponse(_message.Message):
+    """Response of `ListPlatforms`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROVIDERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def providers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Providers of verification by signing in, such as "workspace-chat"."""
+
+    def __init__(
+        self,
+        *,
+        providers: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["providers", b"providers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPlatformsResponse: _TypeAlias = ListPlatformsResponse  # noqa: Y015
+
+@_typing.final
+class StartPlatformSignInRequest(_message.Message):
+    """Request of `StartPlatformSignIn`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROVIDER_FIELD_NUMBER: _builtins.int
+    VISIT_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_FIELD_NUMBER: _builtins.int
+    provider: _builtins.str
+    """One of `ListPlatforms`."""
+    visit: _builtins.str
+    """A secret of the browser, which it shows again when it comes back."""
+    next_page: _builtins.str
+    """The page of the console that is shown afterwards."""
+    def __init__(
+        self,
+        *,
+        provider: _builtins.str = ...,
+        visit: _builtins.str = ...,
+        next_page: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page", b"next_page", "provider", b"provider", "visit", b"visit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartPlatformSignInRequest: _TypeAlias = StartPlatformSignInRequest  # noqa: Y015
+
+@_typing.final
+class StartPlatformSignInResponse(_message.Message):
+    """Response of `StartPlatformSignIn`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    address: _builtins.str
+    """Address at the platform."""
+    def __init__(
+        self,
+        *,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartPlatformSignInResponse: _TypeAlias = StartPlatformSignInResponse  # noqa: Y015
+
+@_typing.final
+class FinishPlatformSignInRequest(_message.Message):
+    """Request of `FinishPlatformSignIn`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROVIDER_FIELD_NUMBER: _builtins.int
+    VISIT_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    provider: _builtins.str
+    """The platform that the browser comes from."""
+    visit: _builtins.str
+    """The secret of the browser."""
+    state: _builtins.str
+    """What the platform hands back: `state`."""
+    code: _builtins.str
+    """`code`; empty with an error."""
+    error: _builtins.str
+    """`error`; empty with a code."""
+    @_builtins.property
+    def browser(self) -> Global___Browser:
+        """The browser of the session."""
+
+    def __init__(
+        self,
+        *,
+        provider: _builtins.str = ...,
+        visit: _builtins.str = ...,
+        state: _builtins.str = ...,
+        code: _builtins.str = ...,
+        error: _builtins.str = ...,
+        browser: Global___Browser | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "code", b"code", "error", b"error", "provider", b"provider", "state", b"state", "visit", b"visit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FinishPlatformSignInRequest: _TypeAlias = FinishPlatformSignInRequest  # noqa: Y015
+
+@_typing.final
+class FinishPlatformSignInResponse(_message.Message):
+    """Response of `FinishPlatformSignIn`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """The credential of later calls, sent with the metadata x-credential-kind: session."""
+    expires_at_us: _builtins.int
+    """When the session ends, in microseconds since the epoch."""
+    next_page: _builtins.str
+    """The page of the console that the person wanted to see."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        expires_at_us: _builtins.int = ...,
+        next_page: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at_us", b"expires_at_us", "next_page", b"next_page", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FinishPlatformSignInResponse: _TypeAlias = FinishPlatformSignInResponse  # noqa: Y015

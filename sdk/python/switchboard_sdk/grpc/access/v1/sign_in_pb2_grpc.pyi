@@ -104,3 +104,70 @@ class SingleSignOnServiceServicer(metaclass=_abc_1.ABCMeta):
         """Where the browser of a session goes to sign out at the provider too."""
 
 def add_SingleSignOnServiceServicer_to_server(servicer: SingleSignOnServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class PlatformSignInServiceStub:
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> PlatformSignInServiceAsyncStub: ...
+    ListPlatforms: _grpc.UnaryUnaryMultiCallable[_sign_in_pb2.ListPlatformsRequest, _sign_in_pb2.ListPlatformsResponse]
+    """The platforms that are set up."""
+    StartPlatformSignIn: _grpc.UnaryUnaryMultiCallable[_sign_in_pb2.StartPlatformSignInRequest, _sign_in_pb2.StartPlatformSignInResponse]
+    """Where the browser goes to sign in. INVALID_ARGUMENT where the platform is not set up."""
+    FinishPlatformSignIn: _grpc.UnaryUnaryMultiCallable[_sign_in_pb2.FinishPlatformSignInRequest, _sign_in_pb2.FinishPlatformSignInResponse]
+    """Opens a session for who comes back, and verifies the account for the user with its e-mail address.
+    INVALID_ARGUMENT for what proves nothing, PERMISSION_DENIED for who is no user or is suspended.
+    """
+
+@_typing.type_check_only
+class PlatformSignInServiceAsyncStub(PlatformSignInServiceStub):
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    ListPlatforms: _aio.UnaryUnaryMultiCallable[_sign_in_pb2.ListPlatformsRequest, _sign_in_pb2.ListPlatformsResponse]  # type: ignore[assignment]
+    """The platforms that are set up."""
+    StartPlatformSignIn: _aio.UnaryUnaryMultiCallable[_sign_in_pb2.StartPlatformSignInRequest, _sign_in_pb2.StartPlatformSignInResponse]  # type: ignore[assignment]
+    """Where the browser goes to sign in. INVALID_ARGUMENT where the platform is not set up."""
+    FinishPlatformSignIn: _aio.UnaryUnaryMultiCallable[_sign_in_pb2.FinishPlatformSignInRequest, _sign_in_pb2.FinishPlatformSignInResponse]  # type: ignore[assignment]
+    """Opens a session for who comes back, and verifies the account for the user with its e-mail address.
+    INVALID_ARGUMENT for what proves nothing, PERMISSION_DENIED for who is no user or is suspended.
+    """
+
+class PlatformSignInServiceServicer(metaclass=_abc_1.ABCMeta):
+    """Sign-in of browsers with the account that a person has at a chat platform, for gateways. No method needs a
+    credential.
+    """
+
+    @_abc_1.abstractmethod
+    def ListPlatforms(
+        self,
+        request: _sign_in_pb2.ListPlatformsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sign_in_pb2.ListPlatformsResponse, _abc.Awaitable[_sign_in_pb2.ListPlatformsResponse]]:
+        """The platforms that are set up."""
+
+    @_abc_1.abstractmethod
+    def StartPlatformSignIn(
+        self,
+        request: _sign_in_pb2.StartPlatformSignInRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sign_in_pb2.StartPlatformSignInResponse, _abc.Awaitable[_sign_in_pb2.StartPlatformSignInResponse]]:
+        """Where the browser goes to sign in. INVALID_ARGUMENT where the platform is not set up."""
+
+    @_abc_1.abstractmethod
+    def FinishPlatformSignIn(
+        self,
+        request: _sign_in_pb2.FinishPlatformSignInRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sign_in_pb2.FinishPlatformSignInResponse, _abc.Awaitable[_sign_in_pb2.FinishPlatformSignInResponse]]:
+        """Opens a session for who comes back, and verifies the account for the user with its e-mail address.
+        INVALID_ARGUMENT for what proves nothing, PERMISSION_DENIED for who is no user or is suspended.
+        """
+
+def add_PlatformSignInServiceServicer_to_server(servicer: PlatformSignInServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
