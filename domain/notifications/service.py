@@ -9,8 +9,9 @@ from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
 from domain.audit.model import Action
 from domain.instances.lookup import permitted_instance
+from domain.notifications.catalogues import CATALOGUES
 from domain.notifications.model import Notification, NotificationSettings, Way
-from domain.notifications.texts import CATALOGUES, language_of, text_of
+from domain.notifications.texts import language_of, text_of
 from domain.paging import LARGEST_LIMIT, Page, checked_limit
 from domain.refusals import Fault, Invalid
 from domain.routing.route_faults import hours_faults

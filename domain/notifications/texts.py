@@ -1,28 +1,11 @@
-"""The texts of notifications, by language. Pure.
+"""The texts of notifications. Pure."""
 
-A language is added by a catalogue with the keys of `ENGLISH`.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.notifications.model import Notification, NotificationKind
+from domain.notifications.catalogues import CATALOGUES
+from domain.notifications.model import Notification
 
-ENGLISH: Mapping[str, str] = {
-    NotificationKind.WANTED: "Somebody is wanted in a conversation on {instance}.",
-    NotificationKind.ASSIGNED: "{actor} assigned a conversation on {instance} to {assignee}.",
-    NotificationKind.MENTIONED: "{actor} mentioned you in a note on {instance}.",
-    NotificationKind.APPROVAL: "The tool {tool} waits for an approval on {instance}.",
-    NotificationKind.UNHEALTHY: "{instance} does not work: {activity} fails. {error}",
-    NotificationKind.HEALTHY: "{instance} works again.",
-    NotificationKind.BUDGET: "{percent} % of the budget of {subject} for {month} are spent.",
-    "you": "you",
-    "team": "the team {team}",
-    "somebody": "Somebody",
-    "several": "{count} notifications",
-    "footer": "You get this mail by your settings for notifications.",
-}
-CATALOGUES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH}
 DEFAULT = "en"
 LONGEST_ERROR = 300
 

@@ -108,6 +108,11 @@ def becomes(scene: Scene, hour: str, minute: str) -> None:
     scene.work()
 
 
+@given("bob reads German")
+def german(wishes: Wishes) -> None:
+    wishes.add(language="de")
+
+
 @given("bob reads British English")
 def british(wishes: Wishes) -> None:
     wishes.add(language="en-GB")

@@ -122,6 +122,11 @@ Feature: Ways of notifications
       | mail without an address, by carl     | you have no e-mail address     |
     And the audit log tells what bob has set
 
+  Scenario: Another language
+    Given bob reads German
+    When ada writes "help"
+    Then bob is notified: "In einer Unterhaltung auf bot-messenger wird jemand gebraucht."
+
   Scenario: A language of the same catalogue
     Given bob reads British English
     When ada writes "help"
