@@ -50,14 +50,14 @@ class ApprovalStore(Protocol):
     async def expired(self, now: datetime) -> Sequence[ApprovalRequest]:
         """Some of the requests whose time is over and that nobody decided."""
 
-    async def lease_decided(self) -> Sequence[LeasedApproval]:
-        """Decided requests whose resource was not told yet; each is this caller's for a while."""
+    async def lease_decided(self, limit: int) -> Sequence[LeasedApproval]:
+        """Decided requests whose resource was not told yet; each is this caller's for a minute."""
 
     async def begin(self, approval_id: int) -> None:
         """Notes that the resource hears of it now."""
 
-    async def postpone(self, approval_id: int, seconds: float) -> None:
-        """Has a leased request leased again after so many seconds."""
+    async def renew(self, approval_id: int) -> None:
+        """Keeps a leased request for another minute."""
 
     async def finish(self, approval_id: int) -> None:
         """Notes that the sender was told."""

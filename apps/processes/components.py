@@ -168,7 +168,8 @@ class WorkerComponent(Component):
             await self._storage.leases.renew(queue, loop.held)
 
     async def stop(self) -> None:
-        await asyncio.gather(*(loop.stop(GRACE) for loop in self.queue_workers))
+        loops = (loop.stop(GRACE) for loop in self.queue_workers)
+        await asyncio.gather(*loops, self._work.approved_runs.stop(GRACE))
         self._work.typing.stop_all()
         if self.periodic_task:
             self.periodic_task.cancel()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from domain.channels.answers import Answer
 from domain.channels.messages import Event
@@ -26,6 +26,10 @@ from ports.usage import UsageStore
 
 log = logging.getLogger(__name__)
 
+MOST_AT_ONCE = 20
+"""Decisions of one process that are carried out at the same time."""
+RENEWAL_SECONDS = 20.0
+"""How often a process says that it still carries out a decision."""
 MOST_TRIES = 30
 """How often an answer is stored again if the database is away, every two seconds or so."""
 
@@ -44,14 +48,45 @@ class ApprovedRunService:
     health: HealthStore
     usage: UsageStore
     budgets: BudgetGuard
+    tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    _stops: bool = field(default=False, init=False)
 
     async def work(self) -> None:
-        """Rejects what nobody decided in time, and carries out what was decided. Raises `Unavailable`."""
+        """Rejects what nobody decided in time, and begins to carry out what was decided: a slow resource holds up
+        no other. Raises `Unavailable`."""
         await self.approvers.expire()
-        while leased := await self.store.lease_decided():
-            for outcome in await asyncio.gather(*map(self._carry_out, leased), return_exceptions=True):
-                if isinstance(outcome, BaseException):
-                    raise outcome
+        room = 0 if self._stops else MOST_AT_ONCE - len(self.tasks)
+        for leased in await self.store.lease_decided(room) if room else ():
+            task = asyncio.create_task(self._hold(leased))
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+
+    async def stop(self, seconds: float) -> None:
+        """Begins with nothing more, and lets what is under way end within so many seconds."""
+        self._stops = True
+        _, hanging = await asyncio.wait(self.tasks, timeout=seconds) if self.tasks else ((), ())
+        for task in hanging:
+            task.cancel()
+
+    async def _hold(self, leased: LeasedApproval) -> None:
+        """Carries out a decision, and keeps its lease meanwhile."""
+        run = asyncio.create_task(self._carry_out(leased))
+        try:
+            while not (await asyncio.wait({run}, timeout=RENEWAL_SECONDS))[0]:
+                await self._renew(leased.request.id)
+            run.result()
+        except Unavailable as away:
+            log.warning("a decided tool waits: %s", away.message)
+        except Exception:
+            log.exception("a decision could not be carried out", extra={"approval": leased.request.id})
+        finally:
+            run.cancel()
+
+    async def _renew(self, approval_id: int) -> None:
+        try:
+            await self.store.renew(approval_id)
+        except Unavailable as away:
+            log.warning("a lease is not renewed: %s", away.message)
 
     async def _carry_out(self, leased: LeasedApproval) -> None:
         """Raises `Unavailable`."""
@@ -59,18 +94,20 @@ class ApprovedRunService:
         instance = await self.instances.find(request.instance_id)
         event = await self.messages.event(request.instance_id, request.inbox_id)
         if instance is not None and instance.status == ACTIVE and event is not None:
-            answer = await self._answer(leased, instance, event)
-            await self._send(request, instance, answer)
+            answer, context = await self._answer(leased, instance, event)
+            await self._send(request, instance, answer, context)
         await self.store.finish(request.id)
 
-    async def _answer(self, leased: LeasedApproval, instance: Instance, event: Event) -> Answer:
-        """The decision, and what the resource says to it."""
+    async def _answer(
+        self, leased: LeasedApproval, instance: Instance, event: Event
+    ) -> tuple[Answer, ConversationContext | None]:
+        """The decision, and what the resource says to it; None where it is not asked."""
         request = leased.request
         if leased.begun and request.is_approved:  # its tool may have been used
-            return Answer(unclear(request.tool))
+            return Answer(unclear(request.tool)), None
         channel = self.channels.find(instance.channel_id)
         if channel is None:
-            return Answer("")
+            return Answer(""), None
         run_id = f"{request.request_id}-{request.id}"  # of its own, as resources know a repeated run by it
         event = replace(
             event,
@@ -90,9 +127,8 @@ class ApprovedRunService:
         if error:
             log.warning("a decided tool was not carried out: %s", error, extra={"instance": instance.id})
             await self.health.failed(instance.id, Activity.PROCESSING, error)
-        await self._note(context, request, answer)
         text = "\n\n".join(filter(None, (outcome_for_sender(request), answer.text)))
-        return replace(answer, text=text)
+        return replace(answer, text=text), context
 
     async def _asked(
         self, context: ConversationContext, queued: QueuedEvent, request: ApprovalRequest
@@ -127,12 +163,21 @@ class ApprovedRunService:
             HANDLER_MINUTES if hands_over else None,
         )
 
-    async def _send(self, request: ApprovalRequest, instance: Instance, answer: Answer) -> None:
+    async def _send(
+        self,
+        request: ApprovalRequest,
+        instance: Instance,
+        answer: Answer,
+        context: ConversationContext | None,
+    ) -> None:
         """Stores the answer, and tries for a while if the database is away: the resource is not asked twice. Raises
         `Unavailable`."""
         key = f"approval {request.id}"  # with a blank, as no caller's key has any
         for tries in range(MOST_TRIES, 0, -1):
             try:
+                if context:
+                    await self._note(context, request, answer)
+                    context = None  # noted once
                 await self.results.send(instance, request.session_id, answer, key)
                 return
             except Unavailable as away:
@@ -140,7 +185,9 @@ class ApprovedRunService:
                     raise
                 log.warning("the answer after an approval waits: %s", away.message)
                 await asyncio.sleep(away.retry_after)
-            except Refusal as refusal:
-                reason = f"sending the answer after an approval: {refusal.message}"
+            except Exception as failure:  # it would fail again; the resource was told
+                if not isinstance(failure, Refusal):
+                    log.exception("an answer cannot be sent", extra={"instance": instance.id})
+                reason = f"sending the answer after an approval: {reason_of(failure)}"
                 await self.health.failed(instance.id, Activity.SENDING, reason)
                 return

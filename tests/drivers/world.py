@@ -134,6 +134,7 @@ class World:
             if isinstance(part, WorkerComponent):
                 tasks += [task for worker in part.queue_workers for task in worker.tasks]
                 tasks += self.container.work().prompt_feedback.tasks
+                tasks += self.container.work().approved_runs.tasks
             if isinstance(part, JobsComponent):
                 tasks += [task for task in part.arq_worker.tasks if not task.done()]
             if isinstance(part, KnowledgeComponent):

@@ -23,6 +23,7 @@ TOOL = "adapters.outbound.resources.chat_model:call_tool"
 ASK = f"{STORAGE}.confirmations:PostgresConfirmations.put"
 DECIDE = f"{STORAGE}.confirmations:PostgresConfirmations.decide"
 SEND = f"{STORAGE}.queue.sends:PostgresSends.add"
+APPROVE = "domain.confirmations.approvers:ApproverService.decide"
 BEGIN = f"{STORAGE}.confirmations:PostgresConfirmations.begin"
 
 

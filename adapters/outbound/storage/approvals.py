@@ -30,8 +30,8 @@ REQUEST = columns_of(
     " reason decided_at",
 )
 BATCH = 20
-LEASE = timedelta(minutes=5)
-"""How long a decided request is one process's: longer than a resource may take."""
+LEASE = timedelta(minutes=1)
+"""How long a decided request is one process's, unless that renews it."""
 _WAITS = columns.decision.is_(None)
 
 
@@ -166,13 +166,13 @@ class PostgresApprovals:
             .limit(BATCH)
         )
 
-    async def lease_decided(self) -> Sequence[LeasedApproval]:
+    async def lease_decided(self, limit: int) -> Sequence[LeasedApproval]:
         due = (
             select(columns.id)
             .where(columns.decision.is_not(None), columns.finished_at.is_(None))
             .where(columns.due_at <= func.now())
             .order_by(columns.due_at)
-            .limit(BATCH)
+            .limit(limit)
             .with_for_update(skip_locked=True)
         )
         leasing = update(approval_request).where(columns.id.in_(due)).values(due_at=func.now() + LEASE)
@@ -182,8 +182,8 @@ class PostgresApprovals:
     async def begin(self, approval_id: int) -> None:
         await self._change(approval_id, begun=True)
 
-    async def postpone(self, approval_id: int, seconds: float) -> None:
-        await self._change(approval_id, due_at=func.now() + timedelta(seconds=seconds))
+    async def renew(self, approval_id: int) -> None:
+        await self._change(approval_id, due_at=func.now() + LEASE)
 
     async def finish(self, approval_id: int) -> None:
         await self._change(approval_id, finished_at=func.now())
