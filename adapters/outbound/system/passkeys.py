@@ -10,6 +10,8 @@ from ports.sign_in import NewPasskey, SignInFailed
 
 WRONG = "The passkey could not be proved. Try again, or sign in another way."
 LONGEST_ID = 1024
+UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)
+"""What the library raises, besides its own errors, for bodies that are no answer of a passkey."""
 
 
 class WebAuthn:
@@ -50,7 +52,7 @@ class WebAuthn:
                 expected_origin=self._origin,
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError, TypeError, KeyError, RecursionError) as error:
+        except (WebAuthnException, *UNREADABLE) as error:
             raise SignInFailed(WRONG) from error
         return NewPasskey("", made.credential_id, made.credential_public_key, made.sign_count)
 
@@ -71,7 +73,7 @@ class WebAuthn:
 
         try:
             id = base64url_to_bytes(json.loads(credential)["rawId"])
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except UNREADABLE:
             raise SignInFailed(WRONG) from None
         return id[:LONGEST_ID]
 
@@ -89,6 +91,6 @@ class WebAuthn:
                 credential_current_sign_count=passkey.sign_count,
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError, TypeError, KeyError, RecursionError) as error:
+        except (WebAuthnException, *UNREADABLE) as error:
             raise SignInFailed(WRONG) from error
         return proof.new_sign_count
