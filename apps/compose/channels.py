@@ -142,7 +142,7 @@ class Subscriptions:
             storage.event_log,
             foundation.clock,
             storage.instances,
-            store.switch_off,
+            store,
         )
         # Pushes are sent as replies are, though no channel of the catalogue sends them.
         self.channels = Registry([*channels.registry.all(), pushes.channel()])

@@ -19,7 +19,7 @@ from domain.conversations.model import (
     parse_message_id,
 )
 from domain.files import StoredFiles
-from domain.instances.lookup import check_permitted, permitted_instance
+from domain.instances.lookup import permitted_instance, permitted_instances
 from domain.instances.model import Instance
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
@@ -89,7 +89,7 @@ class HistoryService:
         latest first."""
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
-        await check_permitted(self.instances, caller, wanted.instance_ids, InstanceLevel.VIEW)
+        await permitted_instances(self.instances, caller, wanted.instance_ids, InstanceLevel.VIEW)
         criteria = replace(wanted, assignees=await wanted_assignees(self.teams, caller, wanted.assignee))
         page = await self.conversations.list(caller.scope, criteria, checked_limit(limit), cursor)
         return replace(page, items=await self._with_users(page.items))

@@ -6,7 +6,7 @@ from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
 from domain.conversations.history import MOST_INSTANCES
 from domain.feedback.model import Feedback, FeedbackFilter
-from domain.instances.lookup import permitted_instance
+from domain.instances.lookup import permitted_instances
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Invalid
 from ports.conversations import FeedbackStore
@@ -30,10 +30,9 @@ class FeedbackService:
         if len(wanted.instance_ids) > MOST_INSTANCES:
             raise Invalid.of([Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")])
         if wanted.instance_ids:
-            instances = [
-                await permitted_instance(self.instances, caller, id, InstanceLevel.VIEW)
-                for id in wanted.instance_ids
-            ]
+            instances = await permitted_instances(
+                self.instances, caller, wanted.instance_ids, InstanceLevel.VIEW
+            )
             names = {instance.id: instance.channel_name for instance in instances}
         else:
             names = {name.id: name.channel_name for name in await self.instances.names(caller.scope)}

@@ -1,13 +1,13 @@
 """Finds the instance and the channel that a caller names, and lists the channels."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs, require_level
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import Instance, LiveSocket
-from domain.refusals import Fault, Invalid, NotFound
+from domain.refusals import Fault, Forbidden, Invalid, NotFound
 from ports.channels import AnyChannel, Channels
 from ports.connections import ConnectionStore
 from ports.instances import InstanceStore
@@ -35,19 +35,37 @@ async def visible_instance(
     return instance, level
 
 
-async def check_permitted(
+async def permitted_instances(
     store: InstanceStore, caller: Caller, instance_ids: Collection[int], needed: InstanceLevel
-) -> None:
-    """Raises `NotFound`, `Forbidden`."""
+) -> Sequence[Instance]:
+    """The instances, in the order of their ids, each once; two queries, however many there are. Raises `NotFound`,
+    `Forbidden`."""
+    instances, refusals = await held_against(store, caller, instance_ids, needed)
+    for refusal in refusals.values():
+        raise refusal
+    return instances
+
+
+async def held_against(
+    store: InstanceStore, caller: Caller, instance_ids: Collection[int], needed: InstanceLevel
+) -> tuple[Sequence[Instance], Mapping[int, NotFound | Forbidden]]:
+    """The instances on which the caller has this level, as `permitted_instances` has them, and the refusals of the
+    others."""
     ids = sorted(set(instance_ids))
-    instances = {instance.id: instance for instance in await store.of_ids(ids)} if ids else {}
+    stored = await store.of_ids(ids) if ids else ()
+    instances = {instance.id: instance for instance in stored if instance.exists}
     others = [id for id, instance in instances.items() if not caller.may_act_for(instance.user_id)]
     levels = await store.levels(caller.user_id, others) if others else {}
+    refusals: dict[int, NotFound | Forbidden] = {}
     for instance_id in ids:
-        if instance_id not in instances or not instances[instance_id].exists:
-            raise unknown(instance_id)
-        if instance_id in others:
-            require_level(levels.get(instance_id, InstanceLevel.NONE), needed)
+        try:
+            if instance_id not in instances:
+                raise unknown(instance_id)
+            if instance_id in others:
+                require_level(levels.get(instance_id, InstanceLevel.NONE), needed)
+        except (NotFound, Forbidden) as refusal:
+            refusals[instance_id] = refusal
+    return [instances[id] for id in ids if id not in refusals], refusals
 
 
 async def level_on(store: InstanceStore, caller: Caller, instance: Instance) -> InstanceLevel:

@@ -12,7 +12,7 @@ from domain.delivery.concurrency import known_limits
 from domain.delivery.model import account_key
 from domain.files import StoredFiles
 from domain.instances.health import health_of
-from domain.instances.lookup import permitted_instance
+from domain.instances.lookup import held_against, permitted_instance
 from domain.instances.model import Instance
 from domain.monitoring import model
 from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
@@ -115,16 +115,17 @@ class DeadLetterService:
         """One that is refused keeps none of the others from what is done."""
         if not 1 <= len(dead_letters) <= LARGEST_LIMIT:
             raise Invalid.of([Fault("items", f"must be 1 to {LARGEST_LIMIT} messages")])
+        ids = [dead_letter.instance_id for dead_letter in dead_letters]
+        _, refusals = await held_against(self.instances, caller, ids, InstanceLevel.ANSWER)
         results = []
         for dead_letter in dead_letters:
             result = model.ItemResult(dead_letter.instance_id, dead_letter.message_id)
             try:
-                await permitted_instance(
-                    self.instances, caller, dead_letter.instance_id, InstanceLevel.ANSWER
-                )
+                if refusal := refusals.get(dead_letter.instance_id):
+                    raise refusal
                 await act(dead_letter)
-            except (NotFound, Forbidden, Conflict) as refusal:
-                result = replace(result, error=refusal.message)
+            except (NotFound, Forbidden, Conflict) as error:
+                result = replace(result, error=error.message)
             results.append(result)
         return results
 

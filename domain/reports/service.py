@@ -7,7 +7,7 @@ from datetime import UTC
 from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
 from domain.conversations.history import MOST_INSTANCES
-from domain.instances.lookup import check_permitted
+from domain.instances.lookup import permitted_instances
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Invalid
 from domain.reports.model import ReportRow, parse_days, parse_dimensions, row_of
@@ -42,7 +42,7 @@ class ReportService:
         days = parse_days(first, last, self.clock.now().astimezone(UTC).date())
         if len(instance_ids) > MOST_INSTANCES:
             raise Invalid.of([Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")])
-        await check_permitted(self.instances, caller, instance_ids, InstanceLevel.VIEW)
+        await permitted_instances(self.instances, caller, instance_ids, InstanceLevel.VIEW)
         names = {name.id: name.channel_name for name in await self.instances.names(caller.scope)}
         ids = instance_ids or (None if caller.is_admin else list(names))
         page = await self.store.counts(dimensions, days, ids, limit, cursor)

@@ -11,7 +11,7 @@ from domain.audit.model import Action
 from domain.channels.messages import Outcome
 from domain.delivery.model import check_state
 from domain.events import EventFilter, EventPage, filter_faults
-from domain.instances.lookup import check_permitted, permitted_instance
+from domain.instances.lookup import permitted_instances
 from domain.instances.model import Activity, ActivityHealth
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
@@ -173,10 +173,10 @@ class SubscriptionService:
             faults.append(Fault("url", fault))
         if faults:
             raise Invalid.of(faults)
-        for instance_id in dict.fromkeys(fields.instance_ids or ()):
-            instance = await permitted_instance(self.instances, caller, instance_id, InstanceLevel.VIEW)
+        named = fields.instance_ids or ()
+        for instance in await permitted_instances(self.instances, caller, named, InstanceLevel.VIEW):
             if not caller.may_act_for(instance.user_id):
-                raise Forbidden(f"the events of instance {instance_id} are pushed to its owner alone")
+                raise Forbidden(f"the events of instance {instance.id} are pushed to its owner alone")
 
 
 def _audited(fields: model.SubscriptionFields) -> dict[str, Any]:
@@ -206,7 +206,7 @@ async def checked_filter(
     """What a caller may see of the events that it asks for. Raises `Invalid`, `NotFound`, `Forbidden`."""
     if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
         raise Invalid.of(faults)
-    await check_permitted(store, caller, instance_ids, InstanceLevel.VIEW)
+    await permitted_instances(store, caller, instance_ids, InstanceLevel.VIEW)
     shared = () if caller.scope is None else await store.shared_ids(caller.user_id)
     return EventFilter(caller.scope, frozenset(kinds), frozenset(instance_ids), frozenset(shared))
 
@@ -234,12 +234,16 @@ class EventStreams:
     async def _still_shared(
         self, caller: Caller, shared: frozenset[int], pages: AsyncGenerator[EventPage, None]
     ) -> AsyncGenerator[EventPage, None]:
-        """Leaves out events of instances that are no longer shared with the caller."""
+        """Leaves out events of instances that are no longer shared with the caller, nor are their own by now."""
         async with aclosing(pages):
             async for page in pages:
                 if not any(event.instance_id in shared for event in page.events):
                     yield page
                     continue
                 ended = shared.difference(await self.instances.shared_ids(caller.user_id))
-                still = [event for event in page.events if event.instance_id not in ended]
+                still = [
+                    event
+                    for event in page.events
+                    if event.owner == caller.user_id or event.instance_id not in ended
+                ]
                 yield replace(page, events=still)

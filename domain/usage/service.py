@@ -7,7 +7,7 @@ from datetime import UTC, date
 from domain.access.model import Caller, Scope
 from domain.access.sharing import InstanceLevel, needs
 from domain.conversations.history import MOST_INSTANCES
-from domain.instances.lookup import permitted_instance
+from domain.instances.lookup import permitted_instances
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Invalid
 from domain.usage.model import Dimension, UsageFilter, UsageSum
@@ -48,8 +48,7 @@ class UsageService:
         ids: Sequence[int] | None = None
         asked_by = None
         if instance_ids:
-            for id in instance_ids:
-                await permitted_instance(self.instances, caller, id, InstanceLevel.VIEW)
+            await permitted_instances(self.instances, caller, instance_ids, InstanceLevel.VIEW)
             ids = instance_ids
         elif not caller.is_admin:
             ids, asked_by = [name.id for name in await self.instances.names(caller.scope)], caller.user_id

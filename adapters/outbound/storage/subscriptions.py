@@ -10,13 +10,13 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
-from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, update
 
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
 from adapters.outbound.storage.queue.statements import MessageStatus, read_statements
 from adapters.outbound.storage.schema import columns_of
@@ -147,12 +147,8 @@ class PostgresSubscriptions:
 
     @retried
     async def remove(self, subscription_id: int) -> None:
-        here = (columns.id == subscription_id, columns.status == SUBSCRIPTION)
         async with self._database.transaction() as connection:
-            removed = await connection.run(delete(channel_instance).where(*here).returning(columns.id))
-            if await removed.fetchone():
-                for table in (outbox, queue):
-                    await connection.run(delete(table).filter_by(instance_id=subscription_id))
+            await remove_subscriptions(connection, columns.id == subscription_id)
         self._changed(subscription_id)
 
     async def position(self) -> int:
@@ -240,6 +236,16 @@ class PostgresSubscriptions:
             config.get("since", 0),
             config.get("off", "") or (SUSPENDED if state == UserState.SUSPENDED else ""),
         )
+
+
+async def remove_subscriptions(connection: Connection, condition: ColumnElement[bool]) -> None:
+    """Removes subscriptions with their pushes."""
+    here = (condition, columns.status == SUBSCRIPTION)
+    removed = await connection.run(delete(channel_instance).where(*here).returning(columns.id))
+    ids = [row[0] for row in await removed.fetchall()]
+    if ids:
+        for table in (outbox, queue):
+            await connection.run(delete(table).where(table.c.instance_id.in_(ids)))
 
 
 def _given(fields: SubscriptionFields) -> dict[str, Any]:

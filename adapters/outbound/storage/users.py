@@ -14,6 +14,7 @@ from adapters.outbound.storage.knowledge.tables import kb_permission, kb_source,
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.routes import dump_hours, load_hours
 from adapters.outbound.storage.schema import columns_of
+from adapters.outbound.storage.subscriptions import remove_subscriptions
 from adapters.outbound.storage.tables import (
     agent,
     agent_permission,
@@ -196,6 +197,8 @@ class PostgresUsers:
         )
         try:
             async with self._database.transaction() as connection:
+                # Their addresses are those of the user: a successor's events are not pushed there.
+                await remove_subscriptions(connection, channel_instance.c.user_id == user_id)
                 if successor is None:
                     await _check_owns_nothing(connection, user_id)
                 else:

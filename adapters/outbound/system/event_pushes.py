@@ -4,7 +4,7 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -27,7 +27,7 @@ from domain.values import value
 from ports.channels import Channel
 from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
 from ports.instances import InstanceStore
-from ports.subscriptions import EventLog
+from ports.subscriptions import EventLog, SubscriptionStore
 from ports.system import Clock
 
 GONE = 410
@@ -60,16 +60,13 @@ DEFINITION = ChannelDefinition(
 
 @dataclass(eq=False)
 class EventPushes:
-    """Sends pushes: `ports.capabilities.ReplySender` and `ports.subscriptions.PushSender`.
-
-    Calls `switch_off` with a subscription whose address refuses all events, and the reason.
-    """
+    """Sends pushes: `ports.capabilities.ReplySender` and `ports.subscriptions.PushSender`."""
 
     http: Http
     log: EventLog
     clock: Clock
     instances: InstanceStore
-    switch_off: Callable[[int, str], Awaitable[None]]
+    subscriptions: SubscriptionStore
 
     def channel(self) -> Channel[Any, Any]:
         return Channel(definition=DEFINITION, config=CONFIG, target=TARGET, sender=self, limits=self)
@@ -86,18 +83,24 @@ class EventPushes:
     async def send(
         self, config: SubscriptionConfig, target: PushTarget, message: OutboundMessage, key: str
     ) -> Sent:
-        """An event that was deleted in the meantime counts as sent."""
-        if config.off:
-            return Sent(Outcome.PERMANENT, f"the subscription is switched off: {config.off}")
+        """An event that was deleted in the meantime counts as sent. What the user may see counts as it is now: a push
+        may have waited for days."""
+        subscription = await self.subscriptions.find(target.subscription)
+        if subscription is None:
+            return Sent(Outcome.PERMANENT, "the subscription was deleted")
+        if subscription.off:
+            return Sent(Outcome.PERMANENT, f"the subscription is switched off: {subscription.off}")
         stored_id = message.payload.get("event")
         event_id = stored_id if isinstance(stored_id, int) else 0
         page = await self.log.after(EventFilter(), event_id - 1, 1)
         event = next((event for event in page.events if event.id == event_id), None)
         if event is None:
             return Sent(Outcome.SENT)
+        if not EventFilter(subscription.wanted.owner).takes(event):
+            return Sent(Outcome.PERMANENT, "its user may not see this event any more")
         sent = await self._push(config, event, f"evt_{event.id}")
         if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(f"HTTP {GONE}"):
-            await self.switch_off(target.subscription, "the address answered 410 Gone")
+            await self.subscriptions.switch_off(target.subscription, "the address answered 410 Gone")
         return sent
 
     async def test(self, subscription_id: int) -> Sent:

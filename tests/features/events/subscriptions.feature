@@ -138,6 +138,28 @@ Feature: Subscriptions to events
       Given ann subscribes to all events
       Then it is not in ann's list of instances, and cannot be reached as one
 
+  Rule: What its user may see counts when an event is pushed, and not when it happened
+
+    Scenario Outline: A push that waits
+      Given <who> subscribes to "message.received", and the address takes nothing
+      And "hello" came to ann's bot, and was refused by the address
+      When <change>
+      And the address takes what comes
+      Then the push is given up, as "<reason>"
+      And the address is told nothing
+
+      Examples:
+        | who | change                                 | reason                                   |
+        | ann | an admin suspends ann                  | the subscription is switched off         |
+        | eve | an admin makes eve, an admin, a member | its user may not see this event any more |
+
+    Scenario: A subscription ends with its user
+      Given ann subscribes to "message.received", and the address takes nothing
+      And "hello" came to ann's bot, and was refused by the address
+      When an admin deletes ann in favour of bob
+      Then bob has no subscription
+      And no push is on its way
+
   Rule: What cannot work is refused, and says why
 
     Scenario Outline: A wrong subscription

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.access.model import Role
 from domain.subscriptions.model import PUSH_HEADER
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -66,7 +67,8 @@ class Scene:
 
     def subscribe(self, user: str = "ann", **fields: Any) -> httpx.Response:
         body = {"url": self.subscriber.url, **fields}
-        reply = self.rest.request("POST", BASE, user, json=body)
+        key = self.world.key_of(user, Role.ADMIN if user == "eve" else Role.MEMBER)
+        reply = self.rest.request("POST", BASE, json=body, headers={"authorization": f"Bearer {key}"})
         self.replies.append(reply)
         if reply.status_code == 201:
             self.id, self.subscriber.secret = reply.json()["subscription"]["id"], reply.json()["secret"]
@@ -82,6 +84,15 @@ class Scene:
 
     def log(self) -> list[dict[str, Any]]:
         return list(self.ask("GET", "/deliveries").json()["deliveries"])
+
+    def pushes(self) -> list[dict[str, Any]]:
+        """Those to the address, as an admin sees them; none where the subscription was deleted."""
+        return list(self.ask("GET", "/deliveries", "admin").json().get("deliveries", ()))
+
+    def manage(self, method: str, user: str, **options: Any) -> None:
+        """Has an admin change or delete a user."""
+        answer = self.rest.request(method, f"/api/agent/users/{user}", "admin", **options)
+        assert answer.is_success, answer.text
 
     def execute(self, statement: str) -> None:
         self.world.run(self.world.container.database().execute(statement))
@@ -106,8 +117,8 @@ def subscribes(scene: Scene, user: str) -> None:
     assert scene.subscribe(user).status_code == 201
 
 
-@given(parsers.re('ann subscribes to "(?P<kind>[^"]+)"(, and the address (?P<how>.+))?'))
-def subscribes_to(scene: Scene, kind: str, how: str | None) -> None:
+@given(parsers.re('(?P<user>ann|eve) subscribes to "(?P<kind>[^"]+)"(, and the address (?P<how>.+))?'))
+def subscribes_to(scene: Scene, user: str, kind: str, how: str | None) -> None:
     statuses = {
         "fails 2 times": [503, 500],
         "redirects elsewhere": [302] * 20,
@@ -118,7 +129,7 @@ def subscribes_to(scene: Scene, kind: str, how: str | None) -> None:
     scene.subscriber.statuses = statuses.get(how or "", [])
     if how and how.startswith("takes nothing"):
         scene.subscriber.refuses = lambda event: event.get("sessionId") in how or how == "takes nothing"
-    assert scene.subscribe(kinds=[kind]).status_code == 201
+    assert scene.subscribe(user, kinds=[kind]).status_code == 201
     if how == "has failed for 5 days":
         scene.write("hello")
         until(lambda: bool(scene.subscriber.refused), "the address has failed")
@@ -131,6 +142,59 @@ def subscribes_to(scene: Scene, kind: str, how: str | None) -> None:
         scene.execute(
             f"UPDATE channel_instance SET created_at = {two_hours}, updated_at = {two_hours} WHERE id = {scene.id}"
         )
+
+
+@given('"hello" came to ann\'s bot, and was refused by the address')
+def is_refused_once(scene: Scene) -> None:
+    scene.write("hello")
+    until(lambda: bool(scene.subscriber.refused), "the address has refused")
+
+
+@when("an admin suspends ann")
+def suspends(scene: Scene) -> None:
+    scene.manage("PUT", "ann", json={"state": "suspended"})
+
+
+@when("an admin makes eve, an admin, a member")
+def demotes(scene: Scene) -> None:
+    scene.manage("PUT", "eve", json={"role": "member"})
+
+
+@when("an admin deletes ann in favour of bob")
+def hands_over(scene: Scene) -> None:
+    scene.manage("DELETE", "ann?successor=bob")
+
+
+@when("the address takes what comes")
+def takes_what_comes(scene: Scene) -> None:
+    scene.subscriber.refuses = lambda event: False
+
+
+@then(parsers.parse('the push is given up, as "{reason}"'))
+def is_given_up(scene: Scene, reason: str) -> None:
+    def is_dead() -> bool:
+        scene.retry_now()
+        return [push["status"] for push in scene.pushes()] == ["dead"]
+
+    until(is_dead, "the push is given up")
+    assert scene.pushes()[0]["error"].startswith(reason)
+
+
+@then("the address is told nothing")
+def is_told_nothing(scene: Scene) -> None:
+    assert scene.subscriber.received == []
+
+
+@then("bob has no subscription")
+def has_none(scene: Scene) -> None:
+    assert scene.rest.request("GET", BASE, "bob").json()["subscriptions"] == []
+
+
+@then("no push is on its way")
+def is_no_push(scene: Scene) -> None:
+    database = scene.world.container.database()
+    stored = "SELECT count(*) FROM outbox WHERE instance_id = %s"
+    assert scene.world.run(database.fetch_value(stored, (scene.id,))) == 0
 
 
 @given(parsers.parse('the version before has put {count:d} messages of "{who}" on their way'))
