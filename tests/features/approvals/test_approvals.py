@@ -1,5 +1,6 @@
 """The steps of approvals.feature."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -9,8 +10,14 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.storage.events import PostgresEventLog
+from adapters.outbound.storage.queue.conversations import PostgresConversations
+from adapters.outbound.storage.queue.sends import PostgresSends
+from domain.channels.answers import Choice
+from domain.channels.rich import ConversationChange, Form, FormField, RichContent
 from domain.events import EventKind
-from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.refusals import Unavailable
+from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
+from ports.resources import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -33,7 +40,7 @@ FAULTY: dict[str, list[dict[str, Any]]] = {
     "too many rules": [{"tool": "x"}] * 51,
 }
 DONE = "Your money comes back."
-scenarios("approvals.feature")
+scenarios("approvals.feature", "aftermath.feature")
 
 
 class Scene(Conversations):
@@ -46,10 +53,18 @@ class Scene(Conversations):
         self.teams: dict[str, int] = {}
         self.refusal = ""
         self.answers: list[Any] = []
+        self.then: RunResult | Exception = RunResult(DONE)
+        """What the resource does when it hears that the first tool was approved."""
+        self.done = asyncio.Event()
 
     def script(self, request: RunRequest) -> RunResult:
         if request.approval is not None:
-            return RunResult(DONE if request.approval.permits else "Then not.")
+            if isinstance(self.then, Exception):
+                raise self.then
+            is_first = request.approval.tool == "refund"
+            return (
+                (self.then if is_first else RunResult(DONE)) if request.approval.permits else RunResult("No.")
+            )
         if request.text == "money back" and "refund" not in request.approved_tools:
             return RunResult("I look into it.", confirmation=Confirmation("refund", PARAMETERS, self.by))
         return RunResult(f"heard {request.text}")
@@ -77,7 +92,7 @@ class Scene(Conversations):
         return found
 
     def decide(self, user: str, decision: str, reason: str = "") -> Any:
-        [approval] = self.approvals("admin")
+        approval = self.approvals("admin")[0]
         path = f"{APPROVALS}/{approval['id']}/decision"
         return self.ask("POST", path, user, json={"decision": decision, "reason": reason})
 
@@ -380,3 +395,176 @@ def events(scene: Scene, event_log: PostgresEventLog) -> None:
     asked, decided = found[EventKind.CONFIRMATION_ASKED], found[EventKind.CONFIRMATION_DECIDED]
     assert asked["confirmationId"] == decided["confirmationId"]
     assert (decided["tool"], decided["decision"], decided["decider"]) == ("refund", "rejected", "bob")
+
+
+FAILURES: dict[str, Exception] = {
+    "answers too late": DownstreamFailed("no answer within 120 s", retryable=False),
+    "cannot be reached": DownstreamFailed("nobody listens there", retryable=False, begun=False),
+    "raises an error of the service itself": ValueError("a fault of the service"),
+}
+
+
+@when(parsers.re(r"the resource then (?P<fails>answers too late|cannot be reached|raises an error .+)"))
+def then_fails(scene: Scene, fails: str) -> None:
+    scene.then = FAILURES[fails]
+
+
+@when('the resource then offers "Cash" and "Voucher"')
+def then_offers(scene: Scene) -> None:
+    scene.then = RunResult("How?", choices=(Choice("Cash", ""), Choice("Voucher", "")))
+
+
+@when('the resource then sends the file "receipt.txt"')
+def then_sends_file(scene: Scene) -> None:
+    scene.then = RunResult("Here.", (ResultArtifact("receipt.txt", "text/plain", data=b"4711"),))
+
+
+@when("the resource then wants a person")
+def then_wants_person(scene: Scene) -> None:
+    scene.then = RunResult("A colleague goes on.", wants_person=True)
+
+
+@when('the resource then labels the conversation "refunded"')
+def then_labels(scene: Scene) -> None:
+    scene.then = RunResult("Labelled.", change=ConversationChange(add_labels=("refunded",)))
+
+
+@when("the resource then asks for the account by a form")
+def then_asks_form(scene: Scene) -> None:
+    form = Form("Account", (FormField("account", "Account number", required=True),))
+    scene.then = RunResult("", rich=RichContent(form=form))
+
+
+@when(parsers.parse('the resource then wants the tool "{tool}"'))
+def then_wants_tool(scene: Scene, tool: str) -> None:
+    scene.then = RunResult("", confirmation=Confirmation(tool, PARAMETERS))
+
+
+@when('the team Billing decides about "refund*"')
+def decides_about_more(scene: Scene) -> None:
+    policy(scene, "the team Billing", "refund*")
+
+
+@when("the database is away for a moment once the resource has answered")
+def away(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    outages = iter([Unavailable("the database is away", 0.05)] * 2)
+    for service, name in ((PostgresConversations, "note"), (PostgresSends, "add")):
+        inner = getattr(service, name)
+
+        async def shaky(*arguments: Any, inner: Any = inner, **named: Any) -> Any:
+            if outage := next(outages, None):
+                raise outage
+            return await inner(*arguments, **named)
+
+        monkeypatch.setattr(service, name, shaky)
+
+
+@when("the resource then takes its time with ada")
+def takes_time(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.done, run = scene.world.run(_event()), scene.resource.run
+
+    async def slow(request: RunRequest) -> RunResult:
+        if request.approval and request.sender.external_id == "101":
+            await scene.done.wait()
+        return await run(request)
+
+    monkeypatch.setattr(scene.resource, "run", slow)
+
+
+async def _event() -> asyncio.Event:
+    return asyncio.Event()
+
+
+@when("the resource has done it")
+def has_done(scene: Scene) -> None:
+    async def set_done() -> None:
+        scene.done.set()
+
+    scene.world.run(set_done())
+
+
+@when('bert writes "money back"')
+def bert_writes(scene: Scene) -> None:
+    scene.write("bert", "money back")
+    scene.settle()
+
+
+@when("bob approves all")
+def approves_all(scene: Scene) -> None:
+    """The slow one first."""
+    for approval in reversed(scene.approvals("bob")):
+        scene.do("POST", f"{APPROVALS}/{approval['id']}/decision", "bob", {"decision": "approved"})
+
+
+@when("ann erases ada's conversation")
+def erases(scene: Scene) -> None:
+    scene.do("DELETE", scene.of("ada"), "ann")
+
+
+@when("ann deletes the bot")
+def deletes(scene: Scene) -> None:
+    scene.do("DELETE", scene.path, "ann")
+
+
+@when("ann gives the bot another resource")
+def rebinds(scene: Scene) -> None:
+    body = {"config": {"botToken": TOKEN}, "downStreamResourceId": "agent::other"}
+    scene.do("PUT", scene.path, "ann", body)
+
+
+@when(parsers.parse('ada presses "{label}"'))
+def ada_presses(scene: Scene, label: str) -> None:
+    scene.press("ada", label)
+
+
+@then("the instance is not well")
+def not_well(scene: Scene) -> None:
+    until(lambda: not scene.rest.health("ann", scene.bots["ann"]).body["healthy"], "the health tells it")
+
+
+@then(parsers.parse('ada does not yet read "{text}"'))
+def not_yet(scene: Scene, text: str) -> None:
+    assert not any(text in got for got in scene.got("ada"))
+
+
+@then("no approval is left")
+def none_left(scene: Scene) -> None:
+    assert scene.approvals("admin") == []
+    assert scene.approvals("bob") == []
+
+
+@then('ada gets the file "receipt.txt"')
+def gets_file(scene: Scene) -> None:
+    until(
+        lambda: (
+            bool(scene.platform.of("sendDocument")) or any("receipt.txt" in got for got in scene.got("ada"))
+        ),
+        "ada gets the file",
+    )
+
+
+@then("the conversation waits for a person")
+def waits_for_person(scene: Scene) -> None:
+    [conversation] = scene.conversations()
+    assert conversation["handler"] == "person"
+
+
+@then('the conversation has the label "refunded"')
+def has_label(scene: Scene) -> None:
+    [conversation] = scene.conversations()
+    assert conversation["labels"] == ["refunded"]
+
+
+@then('the resource gets the form with "4711"')
+def gets_form(scene: Scene) -> None:
+    request = scene.resource.requests[-1]
+    assert request.approval is None
+    assert "4711" in str(request.form)
+
+
+@then(parsers.re(r'the resource is told that "(?P<one>\w+)" and "(?P<two>\w+)" were approved'))
+def told_both(scene: Scene, one: str, two: str) -> None:
+    until(lambda: len(scene.told()) == 2, "the resource is told")
+    scene.wait_told()
+    approvals = [request.approval for request in scene.told() if request.approval]
+    assert [(a.tool, a.decision) for a in approvals] == [(one, "approved"), (two, "approved")]
