@@ -166,11 +166,10 @@ def written_choice(choices: Sequence[Choice], text: str) -> Choice | None:
     return next((choice for choice, button in offered if button and button.decision == decision), None)
 
 
-def waits(tool: str) -> str:
-    """For the sender: somebody else decides."""
-    return (
-        f"The tool {as_code(tool)} needs an approval. I have asked for it, and write here once it is decided."
-    )
+def waits(tool: str, can_write: bool) -> str:
+    """For the sender: somebody else decides. `can_write`: what comes of it can be sent to them."""
+    then = ", and write here once it is decided" if can_write else ""
+    return f"The tool {as_code(tool)} needs an approval. I have asked for it{then}."
 
 
 def outcome_for_sender(request: ApprovalRequest) -> str:

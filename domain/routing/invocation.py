@@ -199,7 +199,8 @@ class InvocationService:
             return self._answer_of(context, queued, result, artifacts, provenance)
         if confirmation.by != SENDER:
             await self.approvers.ask(queued, request, confirmation, provenance.resource)
-            text = "\n\n".join(filter(None, (result.text, waits(confirmation.tool))))
+            can_write = bool(context.channel.sender or context.channel.forwarding)
+            text = "\n\n".join(filter(None, (result.text, waits(confirmation.tool, can_write))))
             return Answer(text, artifacts, author=Author.RESOURCE, provenance=provenance, usage=result.usage)
         scope = scope_of(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(

@@ -60,6 +60,29 @@ Feature: What comes after an approval
       Then ada reads "This question is no longer open."
       And the resource is not told once more
 
+    Scenario: The budget is used up
+      When ada writes "money back"
+      And the budget of the bot is used up
+      And bob approves it
+      Then ada reads "budget"
+      And the resource is not told once more
+
+  Rule: The answer goes where the answers of the instance go
+
+    Scenario: A schedule that delivers to a person
+      Given a schedule of ann's that delivers to ada through the bot
+      When the schedule asks for money back
+      Then ada reads "The tool refund needs an approval."
+      When bob approves it
+      Then ada reads "Your money comes back."
+
+    Scenario: A schedule that delivers nowhere
+      Given a schedule of ann's that delivers nowhere
+      When the schedule asks for money back
+      And bob approves it
+      Then the resource is told once
+      And the schedule is well
+
   Rule: The answer after the decision counts as any other
 
     Scenario: Choices

@@ -13,6 +13,7 @@ from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.queue.conversations import PostgresConversations
 from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.answers import Choice
+from domain.channels.provenance import Usage
 from domain.channels.rich import ConversationChange, Form, FormField, RichContent
 from domain.events import EventKind
 from domain.refusals import Unavailable
@@ -66,7 +67,8 @@ class Scene(Conversations):
                 (self.then if is_first else RunResult(DONE)) if request.approval.permits else RunResult("No.")
             )
         if request.text == "money back" and "refund" not in request.approved_tools:
-            return RunResult("I look into it.", confirmation=Confirmation("refund", PARAMETERS, self.by))
+            asked = Confirmation("refund", PARAMETERS, self.by)
+            return RunResult("I look into it.", confirmation=asked, usage=Usage(9, 4))
         return RunResult(f"heard {request.text}")
 
     def do(self, method: str, path: str, user: str, body: Any = None) -> Any:
@@ -568,3 +570,35 @@ def told_both(scene: Scene, one: str, two: str) -> None:
     scene.wait_told()
     approvals = [request.approval for request in scene.told() if request.approval]
     assert [(a.tool, a.decision) for a in approvals] == [(one, "approved"), (two, "approved")]
+
+
+@when("the budget of the bot is used up")
+def used_up(scene: Scene) -> None:
+    scene.do("PUT", "/api/agent/budgets", "ann", {"instanceId": scene.bots["ann"], "tokens": 5})
+    scene.world.run(scene.world.container.storage().budget_guard.refresh())
+
+
+@given(parsers.re(r"a schedule of ann's that delivers (?P<where>to ada through the bot|nowhere)"))
+def schedule(scene: Scene, where: str) -> None:
+    scene.write("ada", "hello")
+    scene.settle()
+    delivers = {} if where == "nowhere" else {"deliverInstanceId": scene.bots["ann"], "deliverTo": "101"}
+    config = {"cronSchedule": "0 9 * * 1", "message": "money back", **delivers}
+    policy = [{"tool": "refund", "by": scene.named("the team Billing")}]
+    body = {"channelId": "cron", "channelName": "Mornings", "config": config, "approvalPolicy": policy}
+    created = scene.rest.create("ann", {**body, "downStreamResourceId": "agent::parrot"})
+    assert created.outcome == "created", created.body
+    scene.second = int(created.body["instanceId"])
+
+
+@when("the schedule asks for money back")
+def fires(scene: Scene) -> None:
+    reply = scene.rest.call("cron", scene.second, b"", {}, "manual_trigger")
+    assert reply.outcome == "accepted", reply
+    until(lambda: scene.value("SELECT count(*) FROM approval_request") == 1, "somebody is asked")
+    scene.settle()
+
+
+@then("the schedule is well")
+def schedule_well(scene: Scene) -> None:
+    assert scene.rest.health("ann", scene.second).body["healthy"]
