@@ -8,6 +8,7 @@ Feature: Approvals by colleagues
 
   Rule: The policy of the instance says who decides
 
+    @grpc
     Scenario: A team decides
       Given the team Billing decides about "refund*"
       When ada writes "money back"
@@ -19,6 +20,7 @@ Feature: Approvals by colleagues
       And ada reads "The tool refund was approved. The parcel came back." and what the resource says
       And bob and cleo and admin see that "refund" was approved
 
+    @grpc
     Scenario: A user decides
       Given the user bob decides about "refund"
       When ada writes "money back"
@@ -87,6 +89,7 @@ Feature: Approvals by colleagues
       And bob approves it
       Then the resource is told once that "refund" was approved
 
+    @grpc
     Scenario: Nobody decides in time
       Given the team Billing decides about "refund" within 30 minutes
       When ada writes "money back"
@@ -108,6 +111,18 @@ Feature: Approvals by colleagues
       And dora takes the conversation over
       And bob approves it
       Then the resource is told once that "refund" was approved
+
+    @grpc
+    Scenario: What waits, a page at a time
+      Given the team Billing decides about "refund"
+      When ada writes "money back"
+      And bert writes "money back"
+      And bob approves it
+      Then bob lists one approval that waits and one that was decided, on pages of one
+      And bob reads each of them by its number
+      And dora may read none of them
+      And there is no approval 4711 for bob
+      And nothing but approved and rejected is a decision
 
   Rule: Everything says the same
 
@@ -152,6 +167,7 @@ Feature: Approvals by colleagues
 
   Rule: A policy is checked when it is saved
 
+    @grpc
     Scenario Outline: A policy with <fault>
       When ann saves a policy with <fault>
       Then it is refused: <refusal>

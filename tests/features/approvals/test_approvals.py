@@ -602,3 +602,43 @@ def fires(scene: Scene) -> None:
 @then("the schedule is well")
 def schedule_well(scene: Scene) -> None:
     assert scene.rest.health("ann", scene.second).body["healthy"]
+
+
+@then("bob lists one approval that waits and one that was decided, on pages of one")
+def lists_pages(scene: Scene) -> None:
+    page = scene.do("GET", f"{APPROVALS}?limit=1", "bob")
+    [last] = page["approvals"]
+    rest = scene.do("GET", f"{APPROVALS}?limit=1&cursor={page['next']}", "bob")
+    [first] = rest["approvals"]
+    assert (last["state"], first["state"], rest["next"]) == ("approved", "waiting", None)
+    for state, expected in (("waiting", first), ("decided", last)):
+        listed = scene.do("GET", f"{APPROVALS}?state={state}", "bob")["approvals"]
+        assert [approval["id"] for approval in listed] == [expected["id"]]
+
+
+@then("bob reads each of them by its number")
+def reads_each(scene: Scene) -> None:
+    for approval in scene.approvals("bob"):
+        assert scene.do("GET", f"{APPROVALS}/{approval['id']}", "bob") == approval
+
+
+@then("dora may read none of them")
+def may_read_none(scene: Scene) -> None:
+    for approval in scene.approvals("bob"):
+        refused = scene.ask("GET", f"{APPROVALS}/{approval['id']}", "dora")
+        assert refused.status_code == 403
+        assert "and admins decide" in refused.json()["error"]
+
+
+@then("there is no approval 4711 for bob")
+def no_such(scene: Scene) -> None:
+    assert scene.ask("GET", f"{APPROVALS}/4711", "bob").status_code == 404
+    decision = {"decision": "approved"}
+    assert scene.ask("POST", f"{APPROVALS}/4711/decision", "bob", json=decision).status_code == 404
+
+
+@then("nothing but approved and rejected is a decision")
+def no_decision(scene: Scene) -> None:
+    for decision in ("approved_for_session", "", "APPROVED"):
+        path = f"{APPROVALS}/{scene.approvals('bob')[0]['id']}/decision"
+        assert scene.ask("POST", path, "bob", json={"decision": decision}).status_code == 400
