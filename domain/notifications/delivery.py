@@ -54,7 +54,11 @@ class NotificationDelivery:
 
     async def _deliver(self, due: DueDeliveries) -> None:
         now, hours = self.clock.now(), due.settings.hours
-        deliveries = [delivery for delivery in due.deliveries if self._is_due(due, delivery)]
+        deliveries = [
+            delivery
+            for delivery in due.deliveries
+            if self._is_due(due, delivery) and await self._is_open(delivery.notification)
+        ]
         await self._end(due, [delivery for delivery in due.deliveries if delivery not in deliveries])
         if not deliveries:
             return
@@ -75,6 +79,13 @@ class NotificationDelivery:
         notification = delivery.notification
         is_wanted = due.way in due.settings.ways_of(notification.kind)
         return due.is_active and delivery.is_allowed and is_wanted and notification.read_at is None
+
+    async def _is_open(self, notification: Notification) -> bool:
+        """Return False for an approval that was decided meanwhile."""
+        if notification.kind is not NotificationKind.APPROVAL or notification.confirmation_id is None:
+            return True
+        request = await self.approvals.find(notification.confirmation_id)
+        return request is None or request.decision is None
 
     async def _send_mail(self, due: DueDeliveries, deliveries: Sequence[Delivery]) -> None:
         if self.mailer and due.email:

@@ -40,6 +40,7 @@ FAULTY: dict[str, list[dict[str, Any]]] = {
     "minutes for the sender": [{"tool": "x", "minutes": 5}],
     "too many rules": [{"tool": "x"}] * 51,
 }
+UNTOLD = "SELECT (SELECT count(*) FROM notification_cause) + (SELECT count(*) FROM notification_delivery)"
 DONE = "Your money comes back."
 scenarios("approvals.feature", "aftermath.feature")
 
@@ -113,6 +114,7 @@ class Scene(Conversations):
         self.settle()
         self.world.run(self.world.container.notification_writer().work())
         self.world.run(self.world.container.notification_delivery().work())
+        until(lambda: self.value(UNTOLD) == 0, "all are notified")
         self.settle()
 
     def press(self, who: str, label: str, data: str = "") -> None:

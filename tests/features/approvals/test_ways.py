@@ -20,6 +20,7 @@ scenarios("ways.feature")
 
 APPROVALS = "/api/agent/approvals"
 UNFINISHED = "SELECT count(*) FROM approval_request WHERE decision IS NOT NULL AND finished_at IS NULL"
+WAITS = "The tool refund waits for an approval on http-webhook"
 CANNOT = "You cannot decide this"
 
 
@@ -89,6 +90,7 @@ class Scene:
     def notify(self) -> None:
         self.world.run(self.world.container.notification_writer().work())
         self.world.run(self.world.container.notification_delivery().work())
+        until(lambda: self.read(WAITS), "bob is notified")
         self.world.settle()
 
     def approval(self) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def verifies(scene: Scene) -> None:
 
 @then('"bob" reads that the tool "refund" waits, with the parameters')
 def reads_question(scene: Scene) -> None:
-    until(lambda: scene.read("The tool refund waits for an approval on http-webhook"), "bob is notified")
+    assert scene.read(WAITS)
     assert scene.read("4711")
 
 

@@ -8,6 +8,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
+from domain.confirmations.requests import ApprovalRequest
 from tests.features.notifications.conftest import LIST, Scene
 
 EDGE = samples.SETTING
@@ -139,6 +140,36 @@ def minutes_pass(scene: Scene) -> None:
 def passes(scene: Scene, pace: str) -> None:
     scene.world.clock.advance(PASSING[pace])
     scene.work()
+
+
+@when("a tool waits for bob's approval")
+def waits_for_bob(scene: Scene) -> None:
+    scene.write("ada", "money back")
+    scene.settle()
+    now = scene.world.clock.now()
+    request = ApprovalRequest(
+        instance_id=scene.bots["ann"],
+        session_id="101",
+        inbox_id=int(scene.value("SELECT max(id) FROM inbox")),
+        request_id="r1",
+        resource="agent::parrot",
+        tool="refund",
+        parameters={},
+        approver="user:bob",
+        sender="Ada",
+        original="money back",
+        asked_at=now,
+        expires_at=now + timedelta(days=1),
+        secret="s",
+    )
+    assert scene.world.run(scene.storage.approvals.add(request))
+    scene.work()
+
+
+@when("somebody decides")
+def decides(scene: Scene) -> None:
+    [approval] = scene.do("GET", "/api/agent/approvals", "bob")["approvals"]
+    scene.do("POST", f"/api/agent/approvals/{approval['id']}/decision", "admin", {"decision": "rejected"})
 
 
 @when("bob reads all")

@@ -68,6 +68,13 @@ Feature: Ways of notifications
     And a hour passes
     Then bob gets no mail
 
+  Scenario: What was decided meanwhile is not mailed
+    Given bob wants a mail each hour about "approval"
+    When a tool waits for bob's approval
+    And somebody decides
+    And a hour passes
+    Then bob gets no mail
+
   Scenario: Mails and messages wait for the working hours
     Given bob works from 09:00 to 17:00
     And bob wants mail about "wanted"
