@@ -39,7 +39,8 @@ class BudgetService:
 
     @needs(Scope.INSTANCES_READ)
     async def list(self, caller: Caller, limit: int, cursor: int) -> Page[Budget, int]:
-        """Those of the caller, and of the caller's instances and agents; for an admin all."""
+        """Those of the caller, of the instances that the caller may see, and of the caller's agents; for an admin
+        all."""
         budgets = await self.store.list(caller.scope, cursor, checked_limit(limit) + 1)
         return Page(budgets[:limit], budgets[limit - 1].id if len(budgets) > limit else None)
 
@@ -61,12 +62,14 @@ class BudgetService:
 
     @needs(Scope.INSTANCES_WRITE)
     async def delete(self, caller: Caller, budget_id: int) -> None:
-        """Raises `NotFound`, `Forbidden` for the budget of an admin."""
+        """Raises `NotFound`, `Forbidden` for the budget of an admin, and without MANAGE on its instance."""
         budget = await self.store.find(caller.scope, budget_id)
         if budget is None:
             raise NotFound(f"there is no budget {budget_id}")
         if not caller.is_admin and (budget.by_admin or budget.user_id is not None):
             raise Forbidden("an admin has set this budget; ask an admin to change it")
+        if not caller.is_admin and budget.instance_id is not None:
+            await permitted_instance(self.instances, caller, budget.instance_id, InstanceLevel.MANAGE)
         data = {"amount": budget.tokens or budget.cost, "unit": budget.currency or "tokens"}
         async with self.audit.change(caller, Action.BUDGET_DELETED, budget.subject, data):
             await self.store.remove(budget_id)

@@ -64,8 +64,8 @@ BudgetId = Annotated[int, id_in_path("budgetId", "Id of a budget.", 3)]
 
 @router.get(BASE, response_model=BudgetList, responses=errors(400), summary="Budgets of the month")
 async def list_budgets(call: Call, page: CursorPage) -> Page[model.Budget, int]:
-    """Those of the caller, and of the caller's instances and agents, with what is spent of them this month; ordered
-    by id. An admin sees all."""
+    """Those of the caller, of the instances that the caller may see, and of the caller's agents, with what is spent
+    of them this month; ordered by id. An admin sees all."""
     return await call.services.budgets.list(call.caller, page.limit, page.number)
 
 

@@ -9,10 +9,13 @@ SELECT b.id, b.scope, b.subject, b.currency, b.by_admin, b.amount::float8, b.cre
     {{ month }}, {{ spent }}::float8
 FROM budget b
 {%- endset %}
-{# Those of a user, and of the user's instances and agents. #}
+{# Those of a user, of the instances that the user may see, and of the user's agents. #}
 {% set of_owner -%}
 (%(owner)s::text IS NULL OR (b.scope = 'user' AND b.subject = %(owner)s)
-    OR (b.scope = 'instance' AND b.subject IN (SELECT id::text FROM channel_instance WHERE user_id = %(owner)s))
+    OR (b.scope = 'instance' AND b.subject IN (
+        SELECT id::text FROM channel_instance WHERE user_id = %(owner)s
+        UNION ALL SELECT instance_id::text FROM instance_access WHERE user_id = %(owner)s
+    ))
     OR (b.scope = 'agent' AND b.subject IN (SELECT 'agent::' || slug FROM agent WHERE owner = %(owner)s)))
 {%- endset %}
 

@@ -1914,7 +1914,7 @@ export interface paths {
         };
         /**
          * Budgets of the month
-         * @description Those of the caller, and of the caller's instances and agents, with what is spent of them this month; ordered by id. An admin sees all.
+         * @description Those of the caller, of the instances that the caller may see, and of the caller's agents, with what is spent of them this month; ordered by id. An admin sees all.
          */
         get: operations["list_budgets_api_agent_budgets_get"];
         /**
