@@ -165,6 +165,29 @@ Feature: Approvals by colleagues
       Then bert is told about his press "You cannot decide this: you are not known here as one who is asked for this approval."
       And nobody has decided
 
+    Scenario: Somebody who is suspended
+      Given the user bob decides about "refund"
+      And bob wants messages about approvals to bert's conversation with the bot
+      When ada writes "money back"
+      And admin suspends bob
+      And bert presses "Approve"
+      Then bert is told about his press "You cannot decide this: you are not known here as one who is asked for this approval."
+      And nobody has decided
+
+    Scenario Outline: Nobody of those whom the policy names is there any more, as admin <does>
+      Given <who> decides about "refund"
+      And admin <does>
+      When ada writes "money back"
+      Then admin is notified that "refund" waits
+      When admin approves it
+      Then the resource is told once that "refund" was approved
+
+      Examples:
+        | who              | does                  |
+        | the user bob     | suspends bob          |
+        | the user bob     | deletes bob           |
+        | the team Billing | deletes the team      |
+
   Rule: A policy is checked when it is saved
 
     @grpc

@@ -197,7 +197,7 @@ def writes(scene: Scene, text: str) -> None:
     scene.notify()
 
 
-@when(parsers.re(r'(?P<who>bob|cleo) (?P<what>approves|rejects) it(, because "(?P<reason>[^"]+)")?$'))
+@when(parsers.re(r'(?P<who>bob|cleo|admin) (?P<what>approves|rejects) it(, because "(?P<reason>[^"]+)")?$'))
 def decides(scene: Scene, who: str, what: str, reason: str | None) -> None:
     response = scene.decide(who, {"approves": "approved", "rejects": "rejected"}[what], reason or "")
     assert response.is_success, response.text
@@ -234,6 +234,28 @@ def takes_over(scene: Scene) -> None:
 def leaves(scene: Scene) -> None:
     path = f"/api/agent/teams/{scene.teams['Billing']}"
     scene.do("PUT", path, "admin", {"members": [{"userId": "cleo"}]})
+
+
+@given("admin suspends bob")
+@when("admin suspends bob")
+def suspends(scene: Scene) -> None:
+    scene.do("PUT", "/api/agent/users/bob", "admin", {"state": "suspended"})
+
+
+@given("admin deletes bob")
+def deletes_bob(scene: Scene) -> None:
+    scene.do("DELETE", "/api/agent/users/bob", "admin")
+
+
+@given("admin deletes the team")
+def deletes_team(scene: Scene) -> None:
+    scene.do("DELETE", f"/api/agent/teams/{scene.teams['Billing']}", "admin")
+
+
+@then('admin is notified that "refund" waits')
+def admin_notified(scene: Scene) -> None:
+    [notification] = scene.do("GET", "/api/agent/notifications", "admin")["notifications"]
+    assert (notification["kind"], notification["data"]["tool"]) == ("approval", "refund")
 
 
 @when(parsers.parse('bert presses "{label}"'))
