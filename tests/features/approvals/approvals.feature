@@ -165,6 +165,15 @@ Feature: Approvals by colleagues
       Then bert is told about his press "You cannot decide this: you are not known here as one who is asked for this approval."
       And nobody has decided
 
+    Scenario: A person has the conversation in which bob is notified
+      Given the user bob decides about "refund"
+      And bob wants messages about approvals to bert's conversation with the bot
+      When ada writes "money back"
+      And ann has bert's conversation, and bert presses "Approve"
+      Then nobody has decided
+      When ann gives bert's conversation back
+      Then the resource is told once that "refund" was approved
+
     Scenario: Somebody who is suspended
       Given the user bob decides about "refund"
       And bob wants messages about approvals to bert's conversation with the bot

@@ -236,6 +236,17 @@ def leaves(scene: Scene) -> None:
     scene.do("PUT", path, "admin", {"members": [{"userId": "cleo"}]})
 
 
+@when('ann has bert\'s conversation, and bert presses "Approve"')
+def presses_while_held(scene: Scene) -> None:
+    assert scene.hand_over("bert").is_success
+    scene.press("bert", "Approve")
+
+
+@when("ann gives bert's conversation back")
+def gives_back(scene: Scene) -> None:
+    assert scene.hand_over("bert", "resource").is_success
+
+
 @given("admin suspends bob")
 @when("admin suspends bob")
 def suspends(scene: Scene) -> None:
