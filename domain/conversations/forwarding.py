@@ -56,13 +56,14 @@ class DestinationService:
     async def check_named(
         self, caller: Caller, channel: AnyChannel, before: Config | None, config: Config
     ) -> None:
-        """Checks that a caller who changes another user's instance may use the base and the instance that it names
+        """Checks that a caller who changes another user's instance may use the base and the destination that it names
         from now on. `before`: None where that cannot be read. Raises `Invalid`."""
-        base_id, instance_id = _named(channel, config)
-        former_base, former_instance = (None, None) if before is None else _named(channel, before)
+        base_id, destination = _named(channel, config)
+        former_base, former_destination = (None, None) if before is None else _named(channel, before)
         if base_id is not None and base_id != former_base:
             await self._check_base(caller.user_id, base_id)
-        if instance_id is not None and instance_id != former_instance:
+        instance_id = destination.instance_id if destination else None
+        if instance_id is not None and destination != former_destination:
             instance = await self.instances.find(instance_id)
             level = await level_on(self.instances, caller, instance) if instance else InstanceLevel.NONE
             if level < InstanceLevel.ANSWER:
@@ -113,12 +114,12 @@ class ForwardingService:
         return None
 
 
-def _named(channel: AnyChannel, config: Config) -> tuple[int | None, int | None]:
-    """The base that a configuration feeds, and the instance that its answers go out through."""
+def _named(channel: AnyChannel, config: Config) -> tuple[int | None, Destination | None]:
+    """The base that a configuration feeds, and where its answers go."""
     loaded = channel.config.load(config)
     destination = channel.forwarding.destination(loaded) if channel.forwarding else None
     base_id = channel.folder.base_id(loaded) if channel.folder else None
-    return base_id, destination.instance_id if destination else None
+    return base_id, destination
 
 
 def _says_something(answer: Answer) -> bool:

@@ -57,6 +57,17 @@ Feature: Answers of a schedule go out through another instance
       And it fires
       Then "Summary: all is well" stands in the channel once
 
+    Scenario: A colleague who manages the schedule, and may not send with the Slack bot
+      Given a schedule that delivers to the channel through the Slack bot
+      And bob manages the schedule
+      When bob changes what it asks
+      Then the request is done
+      When bob changes where in Slack it delivers to
+      Then the request is refused, naming deliverInstanceId
+      When bob may answer with the Slack bot
+      And bob changes where in Slack it delivers to
+      Then the request is done
+
   Rule: What fails is a matter of the schedule
 
     Scenario: The resource fails

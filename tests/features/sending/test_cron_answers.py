@@ -145,6 +145,40 @@ def admin_saves(schedule: Schedule) -> None:
     assert reply.outcome == "done", reply
 
 
+@given("bob manages the schedule")
+def manages(schedule: Schedule) -> None:
+    share(schedule, schedule.id, 3)
+
+
+@when("bob may answer with the Slack bot")
+def may_answer(schedule: Schedule) -> None:
+    share(schedule, schedule.sending.id, 2)
+
+
+def share(schedule: Schedule, instance_id: int, level: int) -> None:
+    rest = schedule.sending.rest
+    rest.request("GET", "/api/agent/me", "bob")  # who is no user yet gets nothing
+    path = f"/api/agent/channel-instances/{instance_id}/permissions"
+    answer = rest.request("PUT", path, "ann", json={"userId": "bob", "level": level})
+    assert answer.is_success, answer.text
+
+
+@when(parsers.re("bob changes (?P<what>what it asks|where in Slack it delivers to)"))
+def bob_changes(schedule: Schedule, what: str) -> None:
+    config = {**BASE, "deliverInstanceId": schedule.sending.id, "deliverTo": ROOM}
+    changes = {
+        "what it asks": {"message": "And now?"},
+        "where in Slack it delivers to": {"deliverTo": "C0OTHER"},
+    }
+    body = {"config": config | changes[what]}
+    schedule.sending.replies.append(schedule.sending.rest.update("bob", schedule.id, body))
+
+
+@then("the request is done")
+def is_done(schedule: Schedule) -> None:
+    assert schedule.sending.replies[-1].outcome == "done", schedule.sending.replies[-1]
+
+
 @then("the file is in the channel")
 def file_there(schedule: Schedule, slack: Slack) -> None:
     assert schedule.sending.driver.wait_until(lambda: len(slack.files) == 1), slack.files
