@@ -74,6 +74,7 @@ class Parts:
 @pytest.fixture(autouse=True)
 def plain_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     class Channel:
+        sender = object()
         forwarding = None
 
     monkeypatch.setattr("domain.conversations.results.known_channel", lambda *_: Channel())
