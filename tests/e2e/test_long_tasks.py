@@ -55,8 +55,10 @@ def test_the_result_of_a_long_task_is_sent_once_after_a_kill(open_folder: Path) 
     with Receiver() as receiver, A2aAgent(work).serving() as agent:
         rules.write_text(RULE.format(url=agent.base, seconds=10), "utf-8")
         with Service(open_folder / "data", settings=settings(rules)) as service:
-            write(service, receiver)
+            instance = write(service, receiver)
             until(lambda: bool(receiver.bodies), "the sender is told that it takes longer")
+            # A delivery that is not on record yet would be sent again.
+            until(lambda: pending(service, instance) == 0, "that is on record")
             service.kill_everything()
             agent.let()
             service.start()
@@ -75,7 +77,13 @@ def settings(rules: Path) -> dict[str, str]:
     return {"RESOURCES_FILE": str(rules), "OUTBOUND_ALLOW": "127.0.0.0/8"}
 
 
-def write(service: Service, receiver: Receiver) -> None:
+def pending(service: Service, instance: int) -> int:
+    with service.client() as client:
+        health = client.get(f"/api/agent/channel-instances/{instance}/health")
+    return int(health.json()["queue"]["pending"])
+
+
+def write(service: Service, receiver: Receiver) -> int:
     made = service.create_instance(
         channelId="http-webhook",
         channelName="clerk",
@@ -85,3 +93,4 @@ def write(service: Service, receiver: Receiver) -> None:
     address = f"{service.base}/api/agent/channels/http-webhook/{made['instanceId']}/webhook"
     body = {"message": "write the report", "sessionId": "s1"}
     assert httpx.post(address, json=body, trust_env=False).status_code == 200
+    return int(made["instanceId"])
