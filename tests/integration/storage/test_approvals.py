@@ -77,7 +77,7 @@ async def test_each_decided_request_is_leased_once_until_it_is_finished(
         stored = await store.add(replace(request_of, inbox_id=number + 1))
         assert stored is not None
         await store.decide(stored.id, "approved", "eve", "", NOW)
-    leases = await asyncio.gather(*(store.lease_decided() for _ in range(4)))
+    leases = await asyncio.gather(*(store.lease_decided(20) for _ in range(4)))
     leased = [lease.request.id for batch in leases for lease in batch]
     assert sorted(leased) == sorted(set(leased))
     assert len(leased) == 3
