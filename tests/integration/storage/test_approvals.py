@@ -84,7 +84,7 @@ async def test_each_decided_request_is_leased_once_until_it_is_finished(
     await store.begin(leased[0])
     await store.finish(leased[1])
     await database.execute("UPDATE approval_request SET due_at = now()")
-    assert sorted((lease.request.id, lease.begun) for lease in await store.lease_decided()) == sorted(
+    assert sorted((lease.request.id, lease.begun) for lease in await store.lease_decided(20)) == sorted(
         [(leased[0], True), (leased[2], False)]
     )
 
