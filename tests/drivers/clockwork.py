@@ -20,5 +20,9 @@ class MovableClock:
     def go_on(self) -> None:
         self._stopped = None
 
+    def reset(self) -> None:
+        """Shows the real time again: no scenario leaves its own to the next one."""
+        self._stopped, self._ahead = None, timedelta()
+
     def advance(self, by: timedelta) -> None:
         self._ahead += by

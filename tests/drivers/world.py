@@ -86,7 +86,7 @@ class World:
         """Empties the database and forgets what is held in memory; nothing of it is under way any more."""
         self.run(self._empty())
         self._keys.clear()
-        self.clock.go_on()
+        self.clock.reset()
 
     async def _empty(self) -> None:
         """Repeats, as what ends may begin another: an answer that is stored begins its delivery."""
