@@ -9,14 +9,6 @@ from domain.confirmations.requests import ApprovalRequest, ApprovalState
 
 
 @dataclass(frozen=True, slots=True)
-class ApproverFilter:
-    """Whose approvals a list holds: those that a user, or one of these teams, is asked for. None: all."""
-
-    user_id: str
-    team_ids: Sequence[int] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class LeasedApproval:
     """A decided request whose resource is to be told now. `begun`: an earlier process had begun to tell it."""
 
@@ -34,9 +26,9 @@ class ApprovalStore(Protocol):
     async def find(self, approval_id: int) -> ApprovalRequest | None: ...
 
     async def list(
-        self, approvers: ApproverFilter | None, state: ApprovalState | None, before: int | None, limit: int
+        self, approvers: Sequence[str] | None, state: ApprovalState | None, before: int | None, limit: int
     ) -> Sequence[ApprovalRequest]:
-        """Those with ids below `before`, the latest first."""
+        """Those with ids below `before`, the latest first. `approvers`: as in a request, None for all."""
 
     async def decide(
         self, approval_id: int, decision: str, user_id: str, reason: str, now: datetime

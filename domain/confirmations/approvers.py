@@ -8,14 +8,15 @@ from domain.access.sharing import needs
 from domain.audit.model import Action
 from domain.confirmations import requests
 from domain.confirmations.model import DecidedMeanwhile
-from domain.confirmations.policy import USER, team_of
+from domain.confirmations.policy import team_of
 from domain.confirmations.requests import ApprovalRequest, ApprovalState, ApprovalView, Button, view_of
+from domain.conversations.assignees import of_team, of_user, teams_of
 from domain.conversations.model import message_subject
-from domain.paging import LARGEST_LIMIT, Page, checked_limit
+from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal, Unavailable
 from domain.routing.model import APPROVED, REJECTED
 from ports.access import TeamStore, UserStore
-from ports.approvals import ApprovalStore, ApproverFilter
+from ports.approvals import ApprovalStore
 from ports.audit import Audit
 from ports.system import Clock
 
@@ -50,7 +51,9 @@ class ApproverService:
     ) -> Page[ApprovalView, int]:
         """Those that the caller may decide, the latest first; `cursor`: 0 for the first page. Raises `Invalid`."""
         most = checked_limit(limit) + 1
-        approvers = None if caller.is_admin else await self._filter(caller.user_id)
+        user_id, approvers = caller.user_id, None
+        if not caller.is_admin:
+            approvers = (of_user(user_id), *await teams_of(self.teams, user_id))
         listed = await self.store.list(approvers, state, cursor or None, most)
         views = [view_of(request) for request in listed[:limit]]
         return Page(views, views[-1].id if len(listed) > limit else None)
@@ -156,14 +159,10 @@ class ApproverService:
         return user if is_approver else None
 
     async def _is_approver(self, user_id: str, approver: str) -> bool:
-        if approver == USER + user_id:
+        if approver == of_user(user_id):
             return True
         team = team_of(approver)
-        return team is not None and team in (await self._filter(user_id)).team_ids
-
-    async def _filter(self, user_id: str) -> ApproverFilter:
-        teams = await self.teams.list(user_id, 0, LARGEST_LIMIT)
-        return ApproverFilter(user_id, [team.id for team in teams])
+        return team is not None and of_team(team) in await teams_of(self.teams, user_id)
 
 
 def _already(request: ApprovalRequest) -> str:

@@ -8,7 +8,7 @@ from domain.access.model import Caller
 from domain.access.sharing import InstanceLevel
 from domain.channels.answers import Answer
 from domain.confirmations.model import listed
-from domain.confirmations.requests import buttons
+from domain.confirmations.requests import ApprovalRequest, buttons
 from domain.conversations.sending import SendingService
 from domain.instances.lookup import permitted_instance
 from domain.notifications.model import Delivery, DueDeliveries, Notification, NotificationKind, NotifyVia, Way
@@ -82,10 +82,14 @@ class NotificationDelivery:
 
     async def _is_open(self, notification: Notification) -> bool:
         """Return False for an approval that was decided meanwhile."""
-        if notification.kind is not NotificationKind.APPROVAL or notification.confirmation_id is None:
-            return True
-        request = await self.approvals.find(notification.confirmation_id)
+        request = await self._approval(notification)
         return request is None or request.decision is None
+
+    async def _approval(self, notification: Notification) -> ApprovalRequest | None:
+        """The approval that a notification is about; None for one about anything else."""
+        if notification.kind is not NotificationKind.APPROVAL or notification.confirmation_id is None:
+            return None
+        return await self.approvals.find(notification.confirmation_id)
 
     async def _send_mail(self, due: DueDeliveries, deliveries: Sequence[Delivery]) -> None:
         if self.mailer and due.email:
@@ -109,10 +113,7 @@ class NotificationDelivery:
 
     async def _message(self, notification: Notification, user_id: str) -> Answer:
         """The message, with buttons where the user can decide by them."""
-        answer = Answer(message_of(notification))
-        if notification.kind is not NotificationKind.APPROVAL or notification.confirmation_id is None:
-            return answer
-        request = await self.approvals.find(notification.confirmation_id)
+        answer, request = Answer(message_of(notification)), await self._approval(notification)
         if request is None or request.decision is not None:
             return answer
         text = "\n".join([answer.text, *listed(request.parameters)])

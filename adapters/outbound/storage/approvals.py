@@ -16,12 +16,11 @@ from adapters.outbound.storage.notifications import note_one
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import approval_request, channel_instance, notification
-from domain.confirmations.policy import TEAM, USER
 from domain.confirmations.requests import ApprovalRequest, ApprovalState
 from domain.events import EventKind
 from domain.notifications.model import NotificationKind
 from domain.values import iso_milliseconds
-from ports.approvals import ApproverFilter, LeasedApproval
+from ports.approvals import LeasedApproval
 
 columns = approval_request.c
 REQUEST = columns_of(
@@ -103,12 +102,11 @@ class PostgresApprovals:
         return _request(*row) if row else None
 
     async def list(
-        self, approvers: ApproverFilter | None, state: ApprovalState | None, before: int | None, limit: int
+        self, approvers: Sequence[str] | None, state: ApprovalState | None, before: int | None, limit: int
     ) -> Sequence[ApprovalRequest]:
         requests = select(*REQUEST).order_by(columns.id.desc()).limit(limit)
         if approvers is not None:
-            names = [USER + approvers.user_id, *(f"{TEAM}{team_id}" for team_id in approvers.team_ids)]
-            requests = requests.where(columns.approver.in_(map(storable, names)))
+            requests = requests.where(columns.approver.in_(map(storable, approvers)))
         if state is not None:
             requests = requests.where(
                 _WAITS if state is ApprovalState.WAITING else columns.decision.is_not(None)

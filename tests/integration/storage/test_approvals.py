@@ -9,7 +9,6 @@ import pytest
 from adapters.outbound.storage.approvals import PostgresApprovals
 from adapters.outbound.storage.pool import Database
 from domain.confirmations.requests import ApprovalRequest, ApprovalState
-from ports.approvals import ApproverFilter
 from tests.support.database import an_instance
 
 NOW = datetime(2026, 11, 28, 9, tzinfo=UTC)
@@ -102,7 +101,7 @@ async def test_lists_find_what_waits_among_many_that_are_decided(
         " expires_at, 'approved', 'eve', now(), now() FROM approval_request, generate_series(1, 5000) n"
     )
     await database.execute("ANALYZE approval_request")
-    approvers = ApproverFilter("eve", [3, 4])
+    approvers = ["user:eve", "team:3", "team:4"]
     for listed in (approvers, None):
         assert await store.list(listed, ApprovalState.WAITING, None, 51) == [stored]
         decided = await store.list(listed, ApprovalState.DECIDED, None, 51)
@@ -110,4 +109,4 @@ async def test_lists_find_what_waits_among_many_that_are_decided(
         assert [request.id for request in decided] == sorted((each.id for each in decided), reverse=True)
         following = await store.list(listed, None, decided[-1].id, 10)
         assert following[0].id == decided[-1].id - 1
-    assert await store.list(ApproverFilter("bob", []), None, None, 51) == []
+    assert await store.list(["user:bob"], None, None, 51) == []
