@@ -50,7 +50,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         seconds.append(delay)
         await sleep(0)
 
-    monkeypatch.setattr("switchboard_sdk._async_client.asyncio.sleep", wait)
+    monkeypatch.setattr("switchboard_sdk._async_client.sleep", wait)
     return seconds
 
 

@@ -1,8 +1,8 @@
 """The client of Switchboard's REST interface. `_client.py` is made from this file: see `generate.py`."""
 
-import asyncio
 import math
 import uuid
+from asyncio import sleep
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal, Self, cast
 
@@ -102,7 +102,7 @@ class AsyncClient:
                 seconds = tries.after_error(error)
                 if seconds is None:
                     raise ConnectionFailed(f"{method} {path}: {error or type(error).__name__}") from error
-            await asyncio.sleep(seconds)
+            await sleep(seconds)
 
     async def pages(
         self, path: str, field: str, *, params: Mapping[str, Any] | None = None
@@ -147,7 +147,7 @@ class AsyncClient:
                 seconds = tries.after_error(error)
                 if seconds is None:
                     raise ConnectionFailed(f"GET {path_of('events')}: {error}") from error
-            await asyncio.sleep(seconds)
+            await sleep(seconds)
 
     async def send(
         self,

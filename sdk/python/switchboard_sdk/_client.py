@@ -1,9 +1,9 @@
 """The client of Switchboard's REST interface. Written by `make sdk` from `_async_client.py`."""
 
 import math
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from time import sleep
 from typing import Any, Literal, Self, cast
 
 import httpx
@@ -102,7 +102,7 @@ class Client:
                 seconds = tries.after_error(error)
                 if seconds is None:
                     raise ConnectionFailed(f"{method} {path}: {error or type(error).__name__}") from error
-            time.sleep(seconds)
+            sleep(seconds)
 
     def pages(self, path: str, field: str, *, params: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """All entries of a list that is given page by page: `field` of an answer holds them, `next` the cursor."""
@@ -145,7 +145,7 @@ class Client:
                 seconds = tries.after_error(error)
                 if seconds is None:
                     raise ConnectionFailed(f"GET {path_of('events')}: {error}") from error
-            time.sleep(seconds)
+            sleep(seconds)
 
     def send(
         self,
