@@ -106,7 +106,6 @@ def check(dialogue: Dialogue, receiver: Receiver) -> None:
 
 def walk(service: Service, own: FakeClock, of_database: FakeClock, receiver: Receiver) -> None:
     dialogue = Dialogue(service, receiver)
-    database = psycopg.connect(service.settings["DATABASE_URL"], autocommit=True)
     dialogue.say()
     for distances in JUMPS:
         dialogue.say()
@@ -118,9 +117,9 @@ def walk(service: Service, own: FakeClock, of_database: FakeClock, receiver: Rec
             until(lambda client=client: client.get("/readyz").status_code == 200, f"ready at {distances}")
             shown = client.get("/api/agent/channels/status").json()["timestamp"]
         assert own.is_shown_by(datetime.fromisoformat(shown))
-        [(now,)] = database.execute("SELECT now()").fetchall()
+        with psycopg.connect(service.settings["DATABASE_URL"]) as database:
+            [(now,)] = database.execute("SELECT now()").fetchall()
         assert of_database.is_shown_by(now)
-    database.close()
     check(dialogue, receiver)
 
 

@@ -304,12 +304,12 @@ class DatabaseClock:
         self._ahead: float | None = None
 
     async def look(self) -> None:
-        """Takes care of what waits for a time that is further away now."""
+        """Takes care of what waits for a time that is further away now. The clock may also have gone ahead and back
+        since the last look: only the queues show that."""
         ahead = float(await self._database.fetch_value(NOW)) - self._steady()
-        before, self._ahead = self._ahead, ahead
-        if before is None or abs(ahead - before) < TOLERANCE:
-            return
-        log.warning("the database's clock was changed by %.0f seconds", ahead - before)
-        if ahead < before:
-            await self._database.execute(BRING_FORWARD)
+        change = 0.0 if self._ahead is None else ahead - self._ahead
+        self._ahead = ahead
+        if abs(change) >= TOLERANCE:
+            log.warning("the database's clock was changed by %.0f seconds", change)
+        if await self._database.execute(BRING_FORWARD) or change <= -TOLERANCE:
             await self._poll_all()
