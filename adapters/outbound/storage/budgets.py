@@ -8,6 +8,7 @@ from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import read_statements
+from adapters.outbound.storage.usage import count_runs, count_runs_in
 from domain.usage.budgets import NOTIFIED, Budget, BudgetKey, BudgetScope, BudgetState
 
 SQL = read_statements(Path(__file__).with_suffix(".sql"))
@@ -28,14 +29,18 @@ class PostgresBudgets:
             "created_by": created_by,
             "most": most,
         }
-        budget_id = await self._database.fetch_value(SQL["set_budget"], values)
-        return None if budget_id is None else await self.find(None, budget_id)
+        async with self._database.transaction() as connection:
+            await count_runs_in(connection)
+            row = await (await connection.execute(SQL["set_budget"], values)).fetchone()
+        return None if row is None else await self.find(None, row[0])
 
     async def list(self, owner: str | None, after: int, limit: int) -> Sequence[Budget]:
+        await count_runs(self._database)
         values = {"owner": owner, "after": after, "count": limit}
         return [_budget(*row) for row in await self._database.fetch(SQL["list_budgets"], values)]
 
     async def find(self, owner: str | None, budget_id: int) -> Budget | None:
+        await count_runs(self._database)
         row = await self._database.fetch_one(SQL["find_budget"], {"owner": owner, "id": budget_id})
         return _budget(*row) if row else None
 
@@ -43,6 +48,7 @@ class PostgresBudgets:
         await self._database.execute(SQL["remove_budget"], {"id": budget_id})
 
     async def states(self) -> Sequence[BudgetState]:
+        await count_runs(self._database)
         rows = await self._database.fetch(SQL["budget_states"])
         return [BudgetState(id, BudgetScope(scope), *columns) for id, scope, *columns in rows]
 

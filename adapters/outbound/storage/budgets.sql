@@ -1,4 +1,4 @@
--- The statements of budgets. What runs spend of them is added by the function `add_usage`, see its migration.
+-- The statements of budgets. What runs spend of them is added by `count_runs`, see `usage.sql`.
 
 {% set month = "date_trunc('month', now() AT TIME ZONE 'utc')::date" %}
 {% set spent -%}

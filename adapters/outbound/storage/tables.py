@@ -24,6 +24,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy import table as view
+from sqlalchemy.dialects.postgresql import JSONB
 
 from adapters.outbound.storage.schema import (
     Timestamp,
@@ -793,6 +794,13 @@ usage = table(
     *required(Double, "seconds"),
     *required(Numeric, "cost"),
     index("usage_by_instance", "instance_id day"),
+)
+
+usage_run = table(
+    "usage_run",
+    *required(JSONB, "spent"),
+    *optional(ARRAY(BigInteger), "done"),
+    *required(Timestamp, "at"),
 )
 
 budget = table(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import orjson
 
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.statements import read_statements
 from domain.paging import Page, cursor_of, read_cursor, unknown_cursor
 from domain.usage.model import Dimension, RunUsage, UsageFilter, UsageSum
@@ -16,7 +17,7 @@ SQL = read_statements(Path(__file__).with_suffix(".sql"))
 ALL = date(1, 1, 1)
 """Stands for the days that are summed up."""
 BATCH = 500
-"""Runs that one statement adds."""
+"""Runs that one statement puts on record."""
 
 
 def usage_json(runs: Iterable[tuple[int | None, int, RunUsage]]) -> str | None:
@@ -39,6 +40,20 @@ def usage_json(runs: Iterable[tuple[int | None, int, RunUsage]]) -> str | None:
     return orjson.dumps(entries).decode() if entries else None
 
 
+@retried
+async def count_runs(database: Database) -> None:
+    """Adds the runs on record to the sums. Raises `Unavailable`."""
+    if await database.fetch_value(SQL["has_runs"]):
+        async with database.transaction() as connection:
+            await count_runs_in(connection)
+
+
+async def count_runs_in(connection: Connection) -> None:
+    """As `count_runs`, in a transaction during which nobody else adds to the sums."""
+    await connection.execute(SQL["lock_sums"])
+    await connection.execute(SQL["count_runs"])
+
+
 class PostgresUsage:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,7 +64,7 @@ class PostgresUsage:
         self._kept += [(None, instance_id, run) for run in runs]
 
     async def flush(self) -> None:
-        """Adds what was kept. Raises `Unavailable`: then it is kept on."""
+        """Puts on record what was kept. Raises `Unavailable`: then it is kept on."""
         async with self._adding:
             while self._kept:
                 runs, self._kept = self._kept[:BATCH], self._kept[BATCH:]
@@ -60,6 +75,7 @@ class PostgresUsage:
                     raise
 
     async def list(self, usage_filter: UsageFilter, limit: int, cursor: str | None) -> Page[UsageSum, str]:
+        await count_runs(self._database)
         position = read_cursor(cursor, str, int, str, str, str)
         day, *others = position or (ALL.isoformat(), -1, "", "", "")
         parameters = {

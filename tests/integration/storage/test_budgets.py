@@ -85,6 +85,18 @@ async def test_concurrent_processes_lose_nothing(
     assert (sums.runs, sums.input_tokens, sums.cost) == (80, 720, 20)
 
 
+async def test_a_budget_counts_each_run_of_the_month_once_whenever_it_is_set(
+    budgets: PostgresBudgets, usage: PostgresUsage
+) -> None:
+    await spend(usage, RUN)
+    await asyncio.gather(
+        budgets.set(KEY, 1000, "admin", MOST), *(budgets.states() for _ in range(4)), spend(usage, RUN)
+    )
+    await spend(usage, RUN)
+    [state] = await budgets.states()
+    assert state.spent == 3 * 13
+
+
 def of_all() -> UsageFilter:
     today = datetime.now(UTC).date()
     return UsageFilter([Dimension.AGENT], today - timedelta(days=1), today + timedelta(days=1))

@@ -96,6 +96,21 @@ async def test_what_cannot_be_added_yet_is_kept(scene: Scene, monkeypatch: pytes
     assert total.runs == 2
 
 
+async def test_a_run_counts_for_the_day_on_which_it_was_put_on_record(
+    scene: Scene, database: Database
+) -> None:
+    scene.usage.keep(7, [RUN])
+    await scene.usage.flush()
+    await database.execute("UPDATE usage_run SET at = at - interval '1 day'")
+    scene.usage.keep(7, [RUN, RUN])
+    yesterday, today = await scene.sums(Dimension.DAY)
+    assert (yesterday.runs, today.runs) == (1, 2)
+    assert yesterday.day is not None
+    assert today.day is not None
+    assert yesterday.day < today.day
+    assert await database.fetch("SELECT FROM usage_run") == []
+
+
 @pytest.mark.parametrize("cursor", ["x", "WzFd", "WyJ4IiwgMSwgIiIsICIiLCAiIl0"])
 async def test_a_cursor_that_nobody_gave_is_refused(scene: Scene, cursor: str) -> None:
     today = datetime.now(UTC).date()
