@@ -44,18 +44,13 @@ LATEST_US = 10**17
 
 
 _BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
-_VISIBLE = (
-    "c.id = ANY(ARRAY(SELECT o.id FROM channel_instance o WHERE o.user_id = %(owner)s"
+_VISIBLE_IDS = (
+    "ANY(ARRAY(SELECT o.id FROM channel_instance o WHERE o.user_id = %(owner)s"
     " UNION ALL SELECT a.instance_id FROM instance_access a WHERE a.user_id = %(owner)s))"
 )
 """The caller's own instances and those that are shared with them: an array, so that each is found by its id."""
+_VISIBLE = f"c.id = {_VISIBLE_IDS}"
 _WAITING = {True: "pending > 0", False: "pending <= 0"}
-_FAILED = (
-    "instance_id = c.id AND session_key = ANY(ARRAY(SELECT f.session_key FROM inbox f WHERE f.instance_id = c.id"
-    " AND f.status = 2 AND f.event <> '{}' UNION SELECT d.session_key FROM outbox d WHERE d.instance_id = c.id"
-    " AND d.status = 2 AND (d.inbox_id IS NOT NULL OR d.send_id IS NOT NULL)))"
-)
-"""What was given up is found by the indexes `inbox_failed` and `outbox_dead`, and its conversations by their keys."""
 _WANTS_PERSON = "held_until > now() AND held_by_until IS DISTINCT FROM held_until"
 _OPEN = "closed_at IS NULL AND (snoozed_until > now()) IS NOT TRUE"
 _STATES = {
@@ -75,14 +70,9 @@ _COUNTED = {
     "snoozed": _STATES[ConversationState.SNOOZED],
     "closed": _STATES[ConversationState.CLOSED],
     "wants_person": _WANTS_PERSON,
-    "failed": _FAILED,
 }
-"""The condition of each view, in the order of `ConversationCounts`."""
-SQL = read_statements(
-    Path(__file__).with_suffix(".sql"),
-    most_counted=MOST_COUNTED,
-    views={name: condition.replace("{}", "{{}}") for name, condition in _COUNTED.items()},
-)
+"""The condition of each view, in the order of `ConversationCounts`; of those that failed, see `_failed`."""
+SQL = read_statements(Path(__file__).with_suffix(".sql"), most_counted=MOST_COUNTED, views=_COUNTED)
 
 
 def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> str:
@@ -94,7 +84,10 @@ def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> s
     }
     conversations = [] if first else [_BEFORE]
     conversations += _conditions(wanted)
-    return SQL["list_conversations"].format(
+    if wanted.failed:
+        conversations.append(_failed(owner))
+    is_few = wanted.failed or wanted.label is not None
+    return SQL["list_few" if is_few else "list_conversations"].format(
         instances="".join(f" AND {condition}" for condition, is_needed in instances.items() if is_needed),
         conversations="".join(f" AND {condition}" for condition in conversations),
     )
@@ -108,7 +101,6 @@ def _conditions(wanted: ConversationFilter) -> Iterator[str]:
         (_CLOSED, wanted.is_closed),
         (_STATES, wanted.state),
         ({True: _WANTS_PERSON}, wanted.wants_person),
-        ({True: _FAILED}, wanted.failed),
     )
     yield from (conditions[choice] for conditions, choice in choices if choice in conditions)
     if wanted.session_id is not None:
@@ -126,9 +118,21 @@ def _assigned(assignees: Sequence[str]) -> str:
     return "assignee = %(assignee)s" if len(assignees) == 1 else "assignee = ANY(%(assignees)s)"
 
 
+def _failed(owner: str | None) -> str:
+    """The condition of conversations in which a message or an answer was given up."""
+    visible = "" if owner is None else f" AND instance_id = {_VISIBLE_IDS}"
+    return (
+        "(instance_id, session_key) IN ("
+        f"SELECT instance_id, session_key FROM inbox WHERE status = 2 AND event <> '{{}}'{visible}"
+        " UNION SELECT instance_id, session_key FROM outbox"
+        f" WHERE status = 2 AND (inbox_id IS NOT NULL OR send_id IS NOT NULL){visible})"
+    )
+
+
 def counts_sql(owner: str | None) -> str:
     """The statement for the numbers of all views."""
-    return SQL["count_conversations"].format(instances="" if owner is None else f" AND {_VISIBLE}")
+    visible = "" if owner is None else f" AND {_VISIBLE}"
+    return SQL["count_conversations"].format(instances=visible, failed=_failed(owner))
 
 
 class _Position(NamedTuple):
