@@ -91,6 +91,7 @@ CONVERSATION_KINDS = (
     EventKind.CONFIRMATION_DECIDED,
     EventKind.CONVERSATION_HANDLER,
     EventKind.CONVERSATION_CHANGED,
+    EventKind.CONVERSATION_NOTE,
 )
 """Kinds that tell of conversations."""
 

@@ -151,6 +151,29 @@ def test_markup_of_strangers_and_resources_does_nothing(talks: Talks, ann: httpx
         assert harmless(page(ann, f"{talks.address('ada')}?message={message['id']}"))
 
 
+def test_notes_stand_among_the_messages(talks: Talks, ann: httpx.Client) -> None:
+    talks.write("ada", "hello")
+    path = f"{INSTANCES}/{talks.id}/conversations/ada/notes"
+    for text in (MARKUP, "x" * 9_000):
+        talks.api("POST", path, json={"text": text})
+    for part in ("", "?part=latest"):
+        shown = page(ann, talks.address("ada") + part)
+        assert harmless(shown)
+        assert f"Note by ann, which the sender does not see{MARKUP}" in re.sub(r"\s*\n\s*", "", shown.text)
+        assert "x" * 9_000 in shown.text
+
+
+def test_the_channels_to_choose_from_are_those_that_one_sees(talks: Talks, client: Client) -> None:
+    bob = client("bob")
+    for name in ("His own", "Another"):
+        talks.api(
+            "POST", INSTANCES, "bob", json={"channelId": "http-webhook", "channelName": name, "config": {}}
+        )
+    assert "Support" not in page(bob, "/console/inbox").text
+    talks.api("PUT", f"{INSTANCES}/{talks.id}/permissions", json={"userId": "bob", "level": 1})
+    assert "Support" in page(bob, "/console/inbox").text
+
+
 def test_only_the_owner_and_admins_see_a_conversation(
     talks: Talks, client: Client, ann: httpx.Client
 ) -> None:

@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from domain.access.model import Caller, Role, TeamMember
 from tests.drivers.served import ServedWorld
 from tests.support.waiting import until
 
 Client = Callable[[str], httpx.Client]
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 NOT_THERE = "/console/knowledge/999999"
+ADMIN = Caller("admin", Role.ADMIN)
 
 
 def token_of(client: httpx.Client, path: str = "/console/knowledge") -> str:
@@ -101,6 +103,14 @@ def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: 
     assert "No files yet" in ann.get(base).text
     assert post(bob, f"{base}/delete").status_code == 403
     post(ann, f"{base}/share", user="bob", level="0")
+    assert bob.get(base).status_code == 403
+    team = world.run(world.container.use_cases().teams.create(ADMIN, "Support", [TeamMember("bob")])).id
+    assert post(ann, f"{base}/share", user="", team=str(team), level="1").status_code == 303
+    assert bob.get(base).status_code == 200
+    settings = ann.get(f"{base}/settings").text
+    assert f"team {team}" in settings
+    assert "None" not in settings
+    assert post(ann, f"{base}/share", user="", team=str(team), level="0").status_code == 303
     assert bob.get(base).status_code == 403
     assert post(bob, f"{base}/ask", question="Where is the cooling pump?").status_code == 403
 

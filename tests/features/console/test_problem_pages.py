@@ -66,6 +66,16 @@ def test_messages_are_dropped_one_or_many_without_a_script(world: ServedWorld, c
     assert items_of(page) == items[3:]
 
 
+def test_the_list_of_channels_leads_to_the_problems_of_one(world: ServedWorld, client: Client) -> None:
+    one, other = channel(world, "ann", "One"), channel(world, "ann", "Other")
+    for number, instance in enumerate((one, other)):
+        answer(world, instance, f"answer {number}", error="HTTP 404")
+    ann = client("ann")
+    links = re.findall(r'href="(/console/problems\?[^"]+)"', ann.get("/console/channels").text)
+    assert sorted(items_of(ann.get(link).text)[0].split(":")[0] for link in links) == [str(one), str(other)]
+    assert [len(items_of(ann.get(link).text)) for link in links] == [1, 1]
+
+
 def test_a_message_is_replayed_from_its_own_page(world: ServedWorld, client: Client) -> None:
     broken = channel(world, "ann")
     question(world, broken, "help", error="the model is away")

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.access.model import Caller
+from domain.agents.model import AgentChange
+from domain.events import EventKind
 from domain.instances.model import NewInstance
 from domain.subscriptions.model import SubscriptionFields
 from tests.drivers.served import ServedWorld
@@ -212,6 +214,22 @@ def test_what_does_not_run_by_the_clock_cannot_be_run(world: ServedWorld, client
 def test_only_admins_see_the_rules(client: Client) -> None:
     assert "Rules in force" in client("admin").get("/console/resources").text
     assert "Rules in force" not in client("ann").get("/console/resources").text
+
+
+def test_each_kind_of_event_can_be_chosen(client: Client) -> None:
+    page = client("ann").get("/console/subscriptions/new").text
+    assert [kind for kind in EventKind if f'value="{kind}"' not in page] == []
+
+
+def test_a_stored_agent_is_tried_and_named(client: Client, world: ServedWorld) -> None:
+    change = AgentChange("Helper", "agent::helper", "http", {"url": "http://127.0.0.1:9/run"})
+    world.run(world.container.use_cases().agents.create(ANN, change))
+    for who in ("ann", "admin"):
+        answer = posted(
+            client(who), "/console/resources", {"resource": "agent::helper", "text": "", "ask": ""}
+        )
+        assert "a stored agent" in answer.text
+    assert "a stored agent" in client("admin").get("/console/resources").text
 
 
 def test_a_resource_is_found_and_tried_without_scripts(client: Client) -> None:

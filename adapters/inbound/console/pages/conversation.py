@@ -86,8 +86,8 @@ class Place:
         return [*page.items][::-1], page.next
 
     async def timelines(self, messages: Sequence[model.Message]) -> Mapping[str, model.Timeline]:
-        """What happened to the messages. Raises `NotFound` where one is gone meanwhile."""
-        ids = [message.id for message in messages]
+        """What happened to the messages; nothing happens to notes. Raises `NotFound` where one is gone meanwhile."""
+        ids = [message.id for message in messages if message.direction is not model.Direction.NOTE]
         timelines = await self.request.services.messages.timelines(self.request.caller, self.instance_id, ids)
         return {timeline.message_id: timeline for timeline in timelines}
 
@@ -291,8 +291,8 @@ async def inbox(request: ConsoleRequest) -> Response:
     }
     if request.is_htmx:
         return render_part(request, "inbox_list.html", values)
-    instances = await services.instances.list(caller)
-    choices = _instance_choices(instances, query["instanceId"])
+    instances = await services.instances.visible(caller, MOST_NAMED, 0, own=True)
+    choices = _instance_choices(instances.items, query["instanceId"])
     more = {"query": query, "states": [(name, title) for name, (title, _) in STATES.items()]}
     kinds = CONVERSATION_KINDS if cursor is None else ()
     return render(request, "inbox.html", {**values, **more, "choices": choices}, live_kinds=kinds)
@@ -300,7 +300,7 @@ async def inbox(request: ConsoleRequest) -> Response:
 
 def _instance_choices(instances: Sequence[InstanceView], chosen: str) -> list[tuple[str, str]]:
     """Id and name of the instances to choose from; empty if there is only one."""
-    choices = [(str(view.instance.id), view.instance.channel_name) for view in instances[:MOST_NAMED]]
+    choices = [(str(view.instance.id), view.instance.channel_name) for view in instances]
     if chosen and chosen not in dict(choices):
         choices.append((chosen, f"Channel {chosen}"))
     return [("", "All channels"), *choices] if len(choices) > 1 or chosen else []

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
-from adapters.inbound.rest.routing import path_id
+from adapters.inbound.rest.routing import parsed_id, path_id
 from domain.access.sharing import Grantee, Level, require
 from domain.knowledge.model import Base, BaseChange, NewBase
 from domain.knowledge.rules import NO_BASE
@@ -67,8 +67,14 @@ async def _settings(request: ConsoleRequest, base: Base, **given: Any) -> Respon
     require(level, Level.UPDATE)
     may_share, shared = level >= Level.DELETE, []
     for permission in await request.services.bases.permissions(request.caller, base.id) if may_share else ():
-        is_owner = permission.user_id == base.created_by
-        shared.append({"user": permission.user_id, "level": permission.level, "is_owner": is_owner})
+        shared.append(
+            {
+                "user": permission.user_id or "",
+                "team": permission.team_id or "",
+                "level": permission.level,
+                "is_owner": permission.user_id == base.created_by,
+            }
+        )
     form = {"name": base.name, "description": base.description, "user": "", "level": Level.READ, "faults": {}}
     context = of_base(base, shared=shared, levels=LEVELS, **{**form, **given})
     return render(request, "knowledge_settings.html", context, status=400 if context["faults"] else 200)
@@ -88,12 +94,14 @@ async def rename(request: ConsoleRequest) -> Response:
 async def share(request: ConsoleRequest) -> Response:
     base, form = await base_of(request), await request.posted()
     user, level = str(form.get("user", "")).strip(), str(form.get("level", ""))
+    team_id = parsed_id(str(form.get("team", "")))
+    grantee, name = (Grantee(team_id=team_id), f"team {team_id}") if team_id else (Grantee(user), user)
     number = int(level) if level in {"0", "1", "2", "3"} else -1
     try:
-        await request.services.bases.set_permission(request.caller, base.id, Grantee(user), number)
+        await request.services.bases.set_permission(request.caller, base.id, grantee, number)
     except Invalid as refusal:
         return await _settings(request, base, user=user, level=number, faults=faults_of(refusal))
-    done = f"{user} may now {LEVELS[Level(number)]}." if number else f"{user} may not use it any more."
+    done = f"{name} may now {LEVELS[Level(number)]}." if number else f"{name} may not use it any more."
     return redirect(f"{base_path(base.id)}/settings", done)
 
 

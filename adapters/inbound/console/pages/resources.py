@@ -14,7 +14,12 @@ from domain.refusals import Invalid, NotFound, TooMany
 from domain.routing.model import ResourceTrial
 
 PAGE = "/console/resources"
-SOURCES = {"rule": "a rule of the rules file", "built-in": "a built-in", "default": "DOWNSTREAM_URL"}
+SOURCES = {
+    "rule": "a rule of the rules file",
+    "agent": "a stored agent",
+    "built-in": "a built-in",
+    "default": "DOWNSTREAM_URL",
+}
 
 
 async def resources(request: ConsoleRequest) -> Response:

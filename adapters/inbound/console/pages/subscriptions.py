@@ -28,6 +28,7 @@ MEANINGS = {
     EventKind.CONFIRMATION_DECIDED: "they decided",
     EventKind.CONVERSATION_HANDLER: "a person took a conversation over, or handed it back",
     EventKind.CONVERSATION_CHANGED: "it was assigned, labelled or closed",
+    EventKind.CONVERSATION_NOTE: "a colleague wrote a note",
     EventKind.INSTANCE_HEALTH: "a channel fails, or works again",
     EventKind.UPLOAD_READY: "files can be searched",
     EventKind.UPLOAD_FAILED: "files were given up",
