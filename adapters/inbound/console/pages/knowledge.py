@@ -65,16 +65,8 @@ async def settings(request: ConsoleRequest) -> Response:
 async def _settings(request: ConsoleRequest, base: Base, **given: Any) -> Response:
     level = base.level or Level.NONE
     require(level, Level.UPDATE)
-    may_share, shared = level >= Level.DELETE, []
-    for permission in await request.services.bases.permissions(request.caller, base.id) if may_share else ():
-        shared.append(
-            {
-                "user": permission.user_id or "",
-                "team": permission.team_id or "",
-                "level": permission.level,
-                "is_owner": permission.user_id == base.created_by,
-            }
-        )
+    may_share = level >= Level.DELETE
+    shared = await request.services.bases.permissions(request.caller, base.id) if may_share else ()
     form = {"name": base.name, "description": base.description, "user": "", "level": Level.READ, "faults": {}}
     context = of_base(base, shared=shared, levels=LEVELS, **{**form, **given})
     return render(request, "knowledge_settings.html", context, status=400 if context["faults"] else 200)
