@@ -9,11 +9,11 @@ from domain.usage.model import RunUsage, UsageFilter, UsageSum
 
 
 class UsageStore(Protocol):
-    """Sums by day, instance, resource and user. Runs for a message that gets an outcome are added with that, see
+    """Sums by day, instance, resource and user. Runs for a message that gets an outcome are recorded with that, see
     `EventOutcome.usage`."""
 
     def keep(self, instance_id: int, runs: Iterable[RunUsage]) -> None:
-        """Has further runs added within a second. Those of a process that is killed before that are lost."""
+        """Has further runs recorded within a second. Those of a process that is killed before that are lost."""
 
     async def list(self, usage_filter: UsageFilter, limit: int, cursor: str | None) -> Page[UsageSum, str]:
         """Ordered by day, instance, resource, user and currency. Raises `Invalid` for an unknown cursor."""

@@ -29,7 +29,7 @@ GRACE = Phase.WORK.value - 1.0
 PUBLISH_SECONDS = 5.0
 """How often events get their ids while nobody reads them; readers see to that themselves."""
 USAGE_SECONDS = 1.0
-"""How often usage is added that came with no outcome."""
+"""How often usage is recorded that came with no outcome."""
 BUDGET_SECONDS = 3.0
 """How often a process reads what is spent of budgets."""
 NOTE_SECONDS = 0.5

@@ -87,7 +87,8 @@ async def share(request: ConsoleRequest) -> Response:
     base, form = await base_of(request), await request.posted()
     user, level = str(form.get("user", "")).strip(), str(form.get("level", ""))
     team_id = parsed_id(str(form.get("team", "")))
-    grantee, name = (Grantee(team_id=team_id), f"team {team_id}") if team_id else (Grantee(user), user)
+    grantee = Grantee(team_id=team_id) if team_id else Grantee(user)
+    name = f"team {team_id}" if team_id else user
     number = int(level) if level in {"0", "1", "2", "3"} else -1
     try:
         await request.services.bases.set_permission(request.caller, base.id, grantee, number)
